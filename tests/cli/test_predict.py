@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
@@ -171,6 +172,30 @@ def test_a_folder_gets_a_folder_of_labels(
     assert found[1]["a"].equals(rows[10:]["a"])
     labels = np.concatenate([part["label"].to_numpy() for part in found])
     np.testing.assert_array_equal(labels, read_labels(tmp_path / "o" / "labels.parquet"))
+
+    # a fit, twice into one folder, where a run with one file of labels has been
+    out, words = tmp_path / "fit", ("-c", 3, "--with-rows", "--columns", "a,b,c")
+    for more in ((), ("--labels-as", "folder"), ("--labels-as", "folder"), ()):
+        ended = cmeans("fit", tmp_path / "rows", "--out", out, *words, *more)
+        assert ended.code == 0, ended.err
+        if not more:
+            assert not (out / "labels").exists()
+            whole = pq.read_table(out / "labels.parquet")
+            continue
+        assert ended.summary["outputs"]["labels"] == str(out / "labels")
+        assert not (out / "labels.parquet").exists()
+        files = sorted((out / "labels").rglob("*.parquet"))
+        assert [file.parent.name for file in files] == ["day=1", "day=2"]
+        found = [pq.ParquetFile(file).read() for file in files]
+        assert [len(part) for part in found] == [10, len(rows) - 10]
+        assert pa.concat_tables(found).equals(whole)
+    text = tmp_path / "text" / "rows.csv"
+    text.parent.mkdir()
+    rows.to_pandas().to_csv(text, index=False)
+    ended = cmeans("fit", text.parent, "--out", out, *words, "--labels-as", "folder")
+    assert ended.code == 2
+    assert "--labels-as folder: results go into a folder where files say how many" in ended.err
+    assert (out / "labels.parquet").exists()
 
 
 def test_a_model_saved_from_python(cmeans: Command, table: Path, tmp_path: Path) -> None:

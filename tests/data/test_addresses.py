@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ import cmeans
 from cmeans import Address, Checkpoint, FuzzyCMeans, ThreadEngine
 from cmeans.data.addresses import address as addresses
 from cmeans.data.addresses import place
-from cmeans.data.addresses.fetched import BLOCK, Fetched
+from cmeans.data.addresses.fetched import BLOCK, Fetched, FetchedFile
+from cmeans.data.files import group_cache
+from cmeans.data.limits import Limits
 from cmeans.data.row_source import RowsError
 from cmeans.runtime.shown_addresses import for_people
 from cmeans.solvers.checkpoints import CheckpointLog
@@ -30,9 +33,9 @@ NAMES = ["a b", "a%20b", "x+y", "t=1", "10:30", "ü#1?", "[1]", "a*b"]
 X = np.vstack([np.random.default_rng(part).normal(size=(50, 3)) + 10 * part for part in range(2)])
 
 
-def parquet(x: np.ndarray[Any, Any]) -> bytes:
-    file = io.BytesIO()
-    pa.parquet.write_table(pa.table({name: x[:, at] for at, name in enumerate("abc")}), file)
+def parquet(x: np.ndarray[Any, Any], **options: Any) -> bytes:
+    file, columns = io.BytesIO(), {name: x[:, at] for at, name in enumerate("abc")}
+    pa.parquet.write_table(pa.table(columns), file, **options)
     return file.getvalue()
 
 
@@ -196,12 +199,12 @@ def test_bytes_are_fetched_once_and_ahead() -> None:
         asked.append((start, stop))
         return data[start:stop]
 
-    fetched = Fetched(fetch, len(data))
-    assert fetched.read(len(data) - 8, len(data) + 8) == data[-8:]
+    file = FetchedFile(Fetched(fetch, len(data)))
+    file.seek(-8, io.SEEK_END)
+    assert file.read(16) == data[-8:]
     for _ in range(2):
-        assert (
-            b"".join(fetched.read(at, at + 100_000) for at in range(0, len(data), 100_000)) == data
-        )
+        file.seek(0)
+        assert b"".join(iter(lambda: file.read(100_000), b"")) == data
     assert sum(stop - start for start, stop in asked) == len(data)
     assert len(asked) < 10  # several blocks at once where one follows the other
 
@@ -211,11 +214,39 @@ def test_large_files_stay_in_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
     data = np.random.default_rng(0).bytes(3 * BLOCK + 5)
     fetched = Fetched(lambda start, stop: data[start:stop], len(data))
     assert fetched._scratch is not None
-    assert (
-        fetched.read(BLOCK - 5, 9 * BLOCK)
-        == fetched.read(BLOCK - 5, 9 * BLOCK)
-        == data[BLOCK - 5 :]
-    )
+    for _ in range(2):
+        file = FetchedFile(fetched)
+        file.seek(BLOCK - 5)
+        assert file.readall() == data[BLOCK - 5 :]
+        assert file.readall() == b""
+
+
+def test_a_fit_decodes_rows_of_a_store_once(
+    server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of this machine are not copied, nor those that are read once."""
+    monkeypatch.setattr(group_cache, "LEAST", 100)
+    server.objects["bucket/x.parquet"] = parquet(X, row_group_size=10)
+    (tmp_path / "x.parquet").write_bytes(server.objects["bucket/x.parquet"])
+    far = Address("s3://bucket/x.parquet", server.options)
+    decoded, make = Counter[tuple[str, int]](), group_cache._Kept._make
+
+    def counted(kept: Any, number: int, slab: Any) -> None:
+        decoded[where, number] += 1
+        make(kept, number, slab)
+
+    monkeypatch.setattr(group_cache._Kept, "_make", counted)
+    model = FuzzyCMeans(2, random_state=0)
+    model._limits = Limits(loaded_bytes=0, canonical_rows=0)
+    objectives = set[float]()
+    for where, file in (("far", far), ("here", tmp_path / "x.parquet")):  # noqa: B007
+        objectives.add(model.fit(file).objective_)
+    assert len(objectives) == 1
+    assert [decoded["far", at] for at in range(10)] == [1] * 10
+    assert min(decoded["here", at] for at in range(10)) > 1
+    rows = cmeans.open_blocks(far)
+    assert np.array_equal(model.predict(rows), model.labels_)
+    assert rows._kept.copy is None
 
 
 def test_a_file_that_changes_is_told(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:

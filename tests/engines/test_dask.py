@@ -279,9 +279,9 @@ def test_a_sweep_sends_a_worker_no_more_than_centres_and_scales(client, monkeypa
     sent = []
     start = DaskHolder.started
 
-    def watch(holder, tasks, wanted):
+    def watch(holder, tasks, *more):
         sent.append(tasks)
-        return start(holder, tasks, wanted)
+        return start(holder, tasks, *more)
 
     monkeypatch.setattr(DaskHolder, "started", watch)
     landmarks = X[::20]

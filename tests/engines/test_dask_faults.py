@@ -151,8 +151,8 @@ def test_a_partition_that_kills_its_workers_ends_the_fit_in_words() -> None:
 
 
 def test_a_moment_without_workers_costs_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scheduler never comes back to tasks for a worker that is gone while there is no other;
-    they are sent anew."""
+    """The scheduler never comes back to tasks for a worker that is gone while there is no other.
+    Those of a fit are sent anew; those of its labels, for which anybody may ask, have no place."""
     monkeypatch.setattr(holder, "PATIENCE", 0.5)
     workers: list[Any] = []
     with (
@@ -172,8 +172,16 @@ def test_a_moment_without_workers_costs_no_more(monkeypatch: pytest.MonkeyPatch)
         another.start()
         after = rows.partitions.total(asked)
         another.join()
+        labels = model(engine=cmeans.DaskEngine(client), max_iter=2, tol=1.0).fit(rows).labels_
+        expected = labels.compute(scheduler=client)
         cluster.sync(workers[1].close)
+        another = threading.Timer(0.5, cluster.sync, [begin])
+        another.start()
+        again = client.compute(labels).result(timeout=60)
+        another.join()
+        cluster.sync(workers[2].close)
     assert after == before
+    np.testing.assert_array_equal(again, expected)
 
 
 def test_a_cluster_that_stays_without_workers_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -840,6 +840,7 @@ class TestFits:
     def test_ranges_that_differ_beyond_all_numbers(self) -> None:
         x = np.array([[0.0, 0.0], [1e-200, 1e200], [5e-201, 3e199]])
         assert chosen_scaling(x).name == "unit"
+        assert chosen_scaling(x).reason.endswith("their ranges differ over a million times")
 
 
 def test_a_tab_stands_between_no_thousands() -> None:

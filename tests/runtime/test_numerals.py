@@ -13,6 +13,7 @@ from cmeans.runtime.numerals import (
     in_bytes,
     in_digits,
     in_full,
+    in_times,
     percent,
     several,
     told_apart,
@@ -54,6 +55,8 @@ def test_numbers_side_by_side_do_not_hide_their_difference():
 
 
 def test_counts_bytes_and_dates():
+    assert [in_times(ratio) for ratio in (3.2, 1234.0)] == ["3 times", "1,234 times"]
+    assert {in_times(ratio) for ratio in (1e7, np.inf)} == {"over a million times"}
     assert [several(1, "row"), several(28_123, "row"), several(2, "axis", "axes")] == [
         "1 row",
         "28,123 rows",

@@ -69,7 +69,7 @@ def test_in_a_store() -> None:
     [
         ("rows", "there", "is there already; name a folder that is new or empty"),
         ("rows", "rows/labels", "all of which is read as rows"),
-        ("lines.csv", "labels", "lines.csv does not. Name a file"),
+        ("lines.csv", "labels", "lines.csv does not. Write one file"),
         (None, "labels", "has an unknown ending; known are .parquet"),
     ],
 )

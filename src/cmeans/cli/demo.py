@@ -12,7 +12,7 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from .fit_request import LABELS, MODEL, FitRequest
+from .fit_request import LABELS_AS, MODEL, FitRequest
 from .fitting import fit
 from .models import PredictRequest, predict
 from .output.results import read_labels, results_folder, staged_file, write_columns
@@ -37,7 +37,7 @@ def demo(out: Path, screen: Screen) -> dict[str, Any]:
         write_columns(place, dict(zip(wine.feature_names, wine.data.T, strict=True)))
     summary = fit(_request(file, out), screen)
     predict(PredictRequest(out / MODEL, ReadOptions(file), out / _PREDICTED), screen)
-    labels = read_labels(out / LABELS)
+    labels = read_labels(out / LABELS_AS["parquet"])
     index, pure = float(adjusted_rand_score(truth, labels)), purity(truth, labels)
     screen.say(
         f"against the cultivars: adjusted Rand index {index:.2f} (1 is perfect), purity {pure:.2f}"

@@ -22,13 +22,8 @@ from .output.run_file import RUN
 from .reporting import check_pages
 from .rows import ReadOptions, files_of, refuse_inside
 
-LABELS, MODEL, SUMMARY, REPORT = (
-    "labels.parquet",
-    "model.safetensors",
-    "summary.json",
-    "report.html",
-)
-LABELS_CSV = "labels.csv"
+MODEL, SUMMARY, REPORT = "model.safetensors", "summary.json", "report.html"
+LABELS_AS = {"parquet": "labels.parquet", "csv": "labels.csv", "folder": "labels"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +50,7 @@ class FitRequest:
     names: tuple[str, ...] = ()  # of the clusters
     takes_blanks: bool = False  # as missing values, without being told
     config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
-    labels: str = LABELS  # the file of them
+    labels: str = LABELS_AS["parquet"]  # the file of them, or their folder
     front: Front | None = None  # how the rows are read, where that is known
     fitted: FittedModel | None = None  # the model, where the choice of it has made the fit
 
@@ -137,7 +132,7 @@ def check_request(request: FitRequest, method: MethodSpec) -> None:
 def left_files(request: FitRequest) -> set[str]:
     """Return the files of a former run that this one does not replace, and removes."""
     written = {Path(file).name for file in output_files(request).values()}
-    return left_over(request.out, {LABELS, LABELS_CSV, REPORT} - written, SUMMARY)
+    return left_over(request.out, {*LABELS_AS.values(), REPORT} - written, SUMMARY)
 
 
 def output_files(request: FitRequest) -> dict[str, str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..data.addresses import place as find
+from ..data.addresses import removed
 from ..data.recipe.table_recipe import TableRecipe
 from ..engines.dask.dask_api import connected
 from ..fitting.fit_plan import FitPlan
@@ -20,6 +21,7 @@ from ..persistence.model_file import read_metadata, save
 from ..runtime.signals import held_back
 from ..runtime.user_warnings import one_line
 from ..storage.atomic import WriteError, staged, write_text
+from ..storage.parted_results import names_folder, parted_results
 from .drift import facts_of
 from .errors import InputError, Stopped
 from .fit_request import (
@@ -78,12 +80,7 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                 request = replace(request, scale=recipe.scaling.kind)
             try:
                 with files_kept({"--checkpoint": request.kept_in}), watch.part("fit"):
-                    with_columns(
-                        place / request.labels,
-                        request.reading,
-                        lambda file: _fit(model, request, rows, screen, file),
-                        request.names,
-                    )
+                    _fit_and_label(model, request, rows, screen, place / request.labels)
             except KeyboardInterrupt:
                 raise Stopped(_farewell(model, request, recipe)) from None
             except WriteError as error:  # of the labels
@@ -184,6 +181,24 @@ def model_of(request: FitRequest, client: Any = None) -> Any:
     )
 
 
+def _fit_and_label(
+    model: Any, request: FitRequest, rows: InputRows, screen: Screen, labels: Path
+) -> None:
+    """Fit, and write labels and what is wanted beside them to a file, or to a folder of files as
+    the rows have."""
+    with (
+        parted_results(labels, request.reading.file, "--labels-as folder")
+        if names_folder(labels)
+        else nullcontext(labels) as whole
+    ):
+        with_columns(
+            whole,
+            request.reading,
+            lambda file: _fit(model, request, rows, screen, file),
+            request.names,
+        )
+
+
 def _fit(model: Any, request: FitRequest, rows: InputRows, screen: Screen, labels: Path) -> None:
     """Fit, and write labels and memberships to a file in the last pass."""
     method = METHODS[request.method]
@@ -252,7 +267,7 @@ def _save(model: Any, metadata: Mapping[str, Any], place: Path, labels: str) -> 
     try:
         save(model, place / MODEL, rows=False, metadata=metadata)
     except WriteError as error:
-        (place / labels).unlink()
+        removed(place / labels)
         save(model, place / MODEL, rows=False, metadata=metadata)
         lost = WriteError(error.errno, error.strerror, str(place / labels))
         lost.more = _LABELS_AGAIN

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..runtime.numerals import in_times
 from .arrays import Float64
 
 TIMES = 10.0  # that ranges of columns may differ where their unit may be one
@@ -42,11 +43,11 @@ def chosen_scaling(x: Float64) -> ChosenScaling:
     if np.any((high > low) & (spans > TAIL * (high - low))):
         return ChosenScaling(
             "robust",
-            f"columns divided by their quartiles: their ranges differ {times:,.0f} times, and a "
-            "few rows are far out",
+            f"columns divided by their quartiles: their ranges differ {in_times(times)}, and a few "
+            "rows are far out",
         )
     return ChosenScaling(
-        "unit", f"columns brought to ranges of 1, as their ranges differ {times:,.0f} times"
+        "unit", f"columns brought to ranges of 1, as their ranges differ {in_times(times)}"
     )
 
 

@@ -135,6 +135,10 @@ class StoredRows(ABC):
             self.read(0, len(self)) if self.nbytes <= most_bytes or len(self) <= most_rows else self
         )
 
+    def for_sweeps(self) -> StoredRows:
+        """Return the same rows, ready to be read several times."""
+        return self
+
     def part(self, start: int, stop: int) -> StoredRows:
         """Return rows start ... stop - 1 without reading them."""
         return _Part(self, start, stop)
@@ -154,7 +158,11 @@ class StoredRows(ABC):
     @property
     def nbytes(self) -> int:
         """Bytes that the rows would take in memory."""
-        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+        return self.shape[0] * self._row_bytes
+
+    @property
+    def _row_bytes(self) -> int:
+        return self.shape[1] * self.dtype.itemsize
 
     def __repr__(self) -> str:
         n, d = self.shape
@@ -177,6 +185,10 @@ class _View(StoredRows):
         self.holes = rows.holes
         self.recipe, self.engine, self.is_here = rows.recipe, rows.engine, rows.is_here
         self._rows = rows
+
+    def for_sweeps(self) -> StoredRows:
+        self._rows.for_sweeps()
+        return self
 
     def memory(self, n_threads: int) -> int:
         return self._rows.memory(n_threads)

@@ -53,7 +53,7 @@ class Scratch:
             left = left[done:]
             self.size += done
 
-    def write_at(self, offset: int, data: bytes) -> None:
+    def write_at(self, offset: int, data: bytes | memoryview) -> None:
         """Write bytes at a place, beyond the end too; a full disk is a RowsError."""
         left = memoryview(data)
         while left:
@@ -67,12 +67,6 @@ class Scratch:
             except OSError as error:
                 raise _no_room(offset + len(left), self.folder, error) from error
             left, offset = left[done:], offset + done
-
-    def read_at(self, offset: int, size: int) -> bytes:
-        """Return bytes from a place on."""
-        out = np.empty(size, np.uint8)
-        self.read_into((out, offset))
-        return out.tobytes()
 
     def read_into(self, *parts: tuple[npt.NDArray[Any], int]) -> None:
         """Fill contiguous arrays, each with the bytes from its offset on."""
@@ -161,10 +155,6 @@ class ScratchRows(StoredRows):
 
     def memory(self, n_threads: int) -> int:
         return 0
-
-    @property
-    def _row_bytes(self) -> int:
-        return self.shape[1] * self.dtype.itemsize
 
     def _read(self, start: int, stop: int) -> RowArray:
         if self._scratch is None:

@@ -8,7 +8,7 @@ import sys
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache, partial
 from typing import Any
 from uuid import uuid4
@@ -179,30 +179,40 @@ class FrameHolder(SparkHolder):
             frame.sparkSession.sparkContext, self._packed.mapPartitionsWithIndex(_number_of)
         )
         self._kept.append(self._packed)
-        self._disk = ""  # the name of a folder, while a fit runs
-        self._on_disk = set[int]()  # parts that have been written there
+        self._folder = FitFolder()
 
     def begin(self) -> None:
-        self._disk = f"cmeans-{uuid4().hex}"
+        self._folder = FitFolder(f"cmeans-{uuid4().hex}")
 
     def ask(self, work: Work, arguments: Mapping[int, Any]) -> Iterator[tuple[int, Answer]]:
         for number, answer in super().ask(work, arguments):
             if answer.lacks == NO_ROWS:  # it has gone to another machine
-                self._on_disk.discard(number)
+                self._folder.parts.discard(number)
             yield number, answer
 
     def source(self, work: Work, arguments: Mapping[int, Any]) -> tuple[Any, Any]:
-        if not work.reads or self._on_disk.issuperset(arguments):
-            return self._numbers, Task(work, arguments, partial(_from_disk, self._disk))
-        if self._disk:
-            self._on_disk.update(arguments)
-        return self._packed, Task(work, arguments, None, partial(_sent, self._disk, self._unpacked))
+        folder = self._folder
+        if not work.reads or folder.parts.issuperset(arguments):
+            return self._numbers, Task(work, arguments, partial(_from_disk, folder.name))
+        if folder.name:
+            folder.parts.update(arguments)
+        return self._packed, Task(
+            work, arguments, None, partial(_sent, folder.name, self._unpacked)
+        )
 
     def release(self) -> None:
-        if self._on_disk:
+        if self._folder.parts:
             with suppress(Exception):  # Spark removes the files of an executor with it, too
-                self._numbers.foreachPartition(partial(_remove, self._disk))
-        self._disk, self._on_disk = "", set()
+                self._numbers.foreachPartition(partial(_remove, self._folder.name))
+        self._folder = FitFolder()
+
+
+@dataclass(frozen=True)
+class FitFolder:
+    """Where executors keep rows while a fit runs, among their local files."""
+
+    name: str = ""  # none while no fit runs
+    parts: set[int] = field(default_factory=set)  # that have been written there
 
 
 @dataclass(frozen=True)

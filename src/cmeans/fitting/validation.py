@@ -202,7 +202,10 @@ def read_weights(sample_weight: Any, n: int, estimator_name: str) -> tuple[Float
 def _checked_weights(estimator_name: str, weight: Any, start: int = 0) -> Float64:
     """Return sample weights in float64, those from row `start` on."""
     try:
-        weight = weight.astype(np.float64, casting="safe" if np.iscomplexobj(weight) else "unsafe")
+        with np.errstate(invalid="ignore"):  # a NaN may be a signalling one
+            weight = weight.astype(
+                np.float64, casting="safe" if np.iscomplexobj(weight) else "unsafe"
+            )
     except (TypeError, ValueError) as error:
         raise ValueError(f"{estimator_name}: sample_weight must be numbers: {error}.") from None
     said = f"{estimator_name}: sample_weight"
@@ -268,6 +271,8 @@ def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> C
         )
     limits: Limits = estimator._limits
     x = X.loaded(limits.loaded_bytes, limits.canonical_rows)
+    if fitting and x is X:
+        X.for_sweeps()
     holes = X.holes and (isinstance(x, StoredRows) or bool(np.isnan(x).any()))
     return CheckedRows(x, 0 if x is X else X.nbytes, holes, X.weight, _names(X.columns), X.recipe)
 

@@ -58,6 +58,12 @@ def several(count: float, noun: str, plural: str | None = None) -> str:
     return f"{count:,.0f} {noun if count == 1 else plural or noun + 's'}"
 
 
+def in_times(ratio: float) -> str:
+    """Return how many times as much something is: "1,234 times"; of what is beyond all measure not
+    the number: "over a million times"."""
+    return f"{ratio:,.0f} times" if ratio <= 1e6 else "over a million times"
+
+
 def in_bytes(size: float) -> str:
     """Return an amount of memory in its largest unit: "512 bytes", "3.2 MB", "28 GB"."""
     units = ("bytes", "kB", "MB", "GB", "TB")

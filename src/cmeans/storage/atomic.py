@@ -21,7 +21,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from ..data.addresses import moved, near, try_moving
+from ..data.addresses import moved, near, removed, try_moving
 from ..runtime.numerals import in_bytes
 
 PREFIX = ".cmeans-tmp-"
@@ -129,8 +129,9 @@ def _moved(
             if (folder / seal).exists():
                 (folder / seal).unlink()
                 flush_names(folder)
-            for name in gone:
-                (folder / name).unlink(missing_ok=True)
+            replaced = [name for name in names if (staging / name).is_dir()]
+            for name in (*gone, *replaced):  # a folder takes the place of none that has files
+                removed(folder / name)
         for some in ([name for name in names if name != seal], [seal] if seal in names else []):
             for name in some:
                 with writing_to(folder / name):
@@ -168,6 +169,7 @@ def staged_tree(folder: Path) -> Iterator[Path]:
         tree = staging / "tree"
         tree.mkdir()
         yield tree
+        _flush_to_disk(tree)
         with writing_to(folder):
             if folder.is_dir():
                 folder.rmdir()
@@ -266,7 +268,9 @@ def _beginning(pid: int) -> str:
 def _flush_to_disk(path: Path) -> None:
     # Without this a power cut after the rename may leave an empty file under the final name.
     with writing_to(path):
-        _flush(path, os.O_RDWR)
+        for part in path.rglob("*") if path.is_dir() else [path]:
+            if part.is_file():
+                _flush(part, os.O_RDWR)
 
 
 def flush_names(folder: Path) -> None:

@@ -63,7 +63,7 @@ def _parts_of(x: Any, word: str) -> list[tuple[Path, int]]:
         if count is None:
             raise RowsError(
                 f"{word}: results go into a folder where files say how many rows they hold, as "
-                f"Parquet does; {file} does not. Name a file, such as labels.parquet."
+                f"Parquet does; {file} does not. Write one file, such as labels.parquet."
             )
         parts.append((Path(*file.parts[depth:]).with_suffix(".parquet"), count))
     return parts

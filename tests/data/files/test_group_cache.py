@@ -22,6 +22,7 @@ from cmeans.data.files.arrow import IpcTable, ParquetTable
 from cmeans.data.files.group_cache import Group, RowGroups
 from cmeans.data.files.tables import FileTable
 from cmeans.data.row_source import RowArray, RowsError
+from full_disk import files_end_at
 
 WIDE = 3
 
@@ -49,9 +50,11 @@ class Decoder:
 
         return fill
 
-    def rows(self) -> RowGroups:
-        # 10 rows
-        return RowGroups("somewhere", "abc", np.float64, self.groups, least=10 * WIDE * 8)
+    def rows(self, most_copied: int = 0) -> RowGroups:
+        least = 10 * WIDE * 8  # bytes of 10 rows
+        return RowGroups(
+            "somewhere", "abc", np.float64, self.groups, least=least, most_copied=most_copied
+        )
 
 
 def waited_for(what: Callable[[], bool]) -> None:
@@ -220,6 +223,44 @@ def test_the_reader_ends_with_the_rows() -> None:
     gc.collect()
     reader.join(10)
     assert not reader.is_alive()
+
+
+@pytest.mark.parametrize("n_threads", [1, 4])
+def test_rows_that_are_copied_are_decoded_once(n_threads: int) -> None:
+    decoder = Decoder([10] * 40)
+    rows = decoder.rows(400 * WIDE * 8)
+    rows.for_sweeps()
+
+    def walked(begin: int) -> bool:
+        return all(rows.read(at, at + 7)[6, 0] == at + 6 for at in range(begin, begin + 93, 5))
+
+    for _ in range(3):
+        with ThreadPoolExecutor(n_threads) as pool:
+            assert all(pool.map(walked, range(0, 400, 100)))
+        waited_for(lambda: len(rows._kept.copy.slabs) == 40)
+    assert decoder.count == dict.fromkeys(range(40), 1)
+    assert np.array_equal(
+        rows.part(15, 99).mapped(np.negative).read(0, 50)[:, 2], -np.arange(15, 65)
+    )
+
+
+def test_rows_are_decoded_again_where_they_are_too_many_or_the_disk_is_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    decoder = Decoder([10] * 40)
+    rows = decoder.rows(400 * WIDE * 8 - 1)
+    rows.for_sweeps()
+    assert rows._kept.copy is None
+    rows = decoder.rows(400 * WIDE * 8)
+    with monkeypatch.context() as patch:
+        patch.setattr(group_cache, "has_room", lambda _: False)
+        rows.for_sweeps()
+    assert rows._kept.copy is None
+    rows.part(3, 7).for_sweeps()
+    with files_end_at(200 * WIDE * 8 + 5):
+        for _ in range(2):
+            assert np.array_equal(rows.read(0, 400)[:, 1], np.arange(400))
+    assert rows._kept.copy.slabs == set(range(20))
 
 
 def test_what_comes_may_be_written_to() -> None:

@@ -426,6 +426,21 @@ def test_a_full_disk(
         cmeans.open_blocks(path)
 
 
+@pytest.mark.parametrize(("bits", "dtype"), [(0x7FF0000000000001, "f8"), (0x7F800001, "f4")])
+def test_a_signalling_nan_is_none_but_a_nan(bits: int, dtype: str, tmp_path: Path) -> None:
+    """A processor tells of one that is converted, which is no reason to warn."""
+    x = np.arange(80, dtype=dtype).reshape(40, 2)
+    x.view(dtype.replace("f", "u"))[3, 1] = bits
+    other = "float32" if dtype == "f8" else "float64"
+    for file in (npy(tmp_path, x), parquet(tmp_path, x)):
+        with pytest.raises(RowsError, match=r"is empty or not a number \(NaN\) in row 3"):
+            cmeans.open_blocks(file, dtype=other).read(0, 40)
+        rows = cmeans.open_blocks(file, dtype=other, missing="partial")
+        assert np.isnan(rows.read(0, 40)[3]).tolist() == [False, True]
+    with pytest.raises(ValueError, match=r"sample_weight\[3\] is nan"):
+        cmeans.FuzzyCMeans(2).fit(np.arange(80.0).reshape(40, 2), sample_weight=x[:, 1])
+
+
 def test_without_pyarrow(tmp_path: Path, x: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [parquet(tmp_path, x), npy(tmp_path, x)]
     for name in [

@@ -10,7 +10,7 @@ from ..app import Context, option
 from ..choosing import CHOSEN, with_choice
 from ..demo import demo as run_demo
 from ..errors import InputError
-from ..fit_request import LABELS, LABELS_CSV, FitRequest
+from ..fit_request import LABELS_AS, FitRequest
 from ..fitting import fit as run_fit
 from ..methods import METHODS
 from ..option_names import listed
@@ -86,7 +86,13 @@ def fit(
     threshold: Threshold = None,
     names: Names = None,
     labels_as: Annotated[
-        Literal["parquet", "csv"], option(RUN, "What the file of labels is.", "--labels-as")
+        Literal["parquet", "csv", "folder"],
+        option(
+            RUN,
+            "What the file of labels is; folder: one of Parquet for each file of rows, in as many "
+            "folders.",
+            "--labels-as",
+        ),
     ] = "parquet",
     truncated: Annotated[
         bool,
@@ -160,7 +166,7 @@ def fit(
         plan,
         overwrite,
         names_in(names),
-        labels=LABELS_CSV if labels_as == "csv" else LABELS,
+        labels=LABELS_AS[labels_as],
         config=config,
     )
     return run_fit(with_choice(request, screen) if chosen else request, screen)

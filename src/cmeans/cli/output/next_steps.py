@@ -14,7 +14,7 @@ import scipy.sparse
 from ...data.recipe.scaling import LONG_TAIL, skewness, some_rows
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel, as_source
-from ...runtime.numerals import percent, several
+from ...runtime.numerals import in_times, percent, several
 from ..methods import METHODS
 from .report import SHOWN
 
@@ -137,7 +137,7 @@ def next_steps(
         ratio = spread[widest] / spread[least]
         if ratio > UNEQUAL:
             why = (
-                f"{widest!r} varies {ratio:,.0f} times as much as {least!r} and outweighs it; "
+                f"{widest!r} varies {in_times(ratio)} as much as {least!r} and outweighs it; "
                 "bring columns to one scale"
             )
             again(why, "--scale", "standard")

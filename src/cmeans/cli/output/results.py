@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.addresses import near, place
+from ...data.addresses import below, near, place
 from ...data.files.arrow import OWN, file_bytes, pa
 from ...persistence.model_file import KEY
 from ...runtime.user_warnings import DataWarning, one_line
@@ -110,6 +110,8 @@ def _files_of_run(summary: Path) -> set[str]:
 
 def _is_own(file: Path) -> bool:
     """True of a model, of results by row, and of options, that the library has written."""
+    if file.is_dir():
+        return all(map(_is_own, below(file)))
     if file.suffix == ".toml":
         with suppress(OSError), file_bytes(file) as opened:
             return bool(opened.read(len(HEAD)) == HEAD.encode())

@@ -2,7 +2,18 @@
 has a path in either case, and need not know which."""
 
 from .address import Address
-from .places import PathWord, absolute, below, local_copy, matches, moved, near, place, try_moving
+from .places import (
+    PathWord,
+    absolute,
+    below,
+    local_copy,
+    matches,
+    moved,
+    near,
+    place,
+    removed,
+    try_moving,
+)
 
 __all__ = [
     "Address",
@@ -14,5 +25,6 @@ __all__ = [
     "moved",
     "near",
     "place",
+    "removed",
     "try_moving",
 ]

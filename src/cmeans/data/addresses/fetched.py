@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+import numpy as np
+
 from ..scratch import Scratch, has_room
 
 BLOCK = 2**20  # bytes that are fetched together at least
@@ -29,18 +31,20 @@ class Fetched:
         self._held = OrderedDict[int, bytes | None]()  # None of a block in scratch
         self._coming = dict[int, Future[memoryview]]()
 
-    def read(self, start: int, stop: int) -> bytes:
-        """Return bytes start ... stop - 1, as far as the file has them."""
-        stop = min(stop, self.size)
-        if stop <= start:
-            return b""
-        return b"".join(
-            self._part(at, max(0, start - at * BLOCK), min(BLOCK, stop - at * BLOCK))
-            for at in range(start // BLOCK, -(-stop // BLOCK))
-        )
+    def read_into(self, out: memoryview, start: int) -> int:
+        """Fill a buffer with the bytes from a place on, but at the end of the file; return how many
+        they are."""
+        done, size = 0, max(0, min(len(out), self.size - start))
+        while done < size:
+            at, first = divmod(start + done, BLOCK)
+            stop = min(size, done + BLOCK - first)
+            self._copy(at, first, out[done:stop])
+            done = stop
+        return size
 
-    def _part(self, at: int, first: int, last: int) -> bytes | memoryview:
-        """Return some bytes of a block, which is fetched if it must be, and others ahead."""
+    def _copy(self, at: int, first: int, out: memoryview) -> None:
+        """Copy the bytes of a block from a place on. It is fetched if it must be, and others
+        ahead."""
         with self._lock:
             held = at in self._held
             data = self._held.get(at)
@@ -52,11 +56,13 @@ class Fetched:
         if own:
             self._bring(own)
         if coming is not None:
-            return coming.result()[first:last]
-        assert held, "a block is there, or is coming"
-        if data is not None or self._scratch is None:
-            return (data or b"")[first:last]
-        return self._scratch.read_at(at * BLOCK + first, last - first)
+            out[:] = coming.result()[first : first + len(out)]
+        elif data is not None:
+            out[:] = data[first : first + len(out)]
+        else:
+            assert held, "a block is there, or is coming"
+            assert self._scratch is not None
+            self._scratch.read_into((np.frombuffer(out, np.uint8), at * BLOCK + first))
 
     def _following(self, at: int) -> range:
         """Return the blocks to fetch ahead: as many as were read in a row up to this one, once half
@@ -130,14 +136,12 @@ class FetchedFile(io.RawIOBase):
 
     def readinto(self, out: Any) -> int:
         """Fill a buffer, but at the end of the file."""
-        view = memoryview(out).cast("B")
-        data = self._fetched.read(self._at, self._at + len(view))
-        view[: len(data)] = data
-        self._at += len(data)
-        return len(data)
+        done = self._fetched.read_into(memoryview(out).cast("B"), self._at)
+        self._at += done
+        return done
 
     def readall(self) -> bytes:
         """Return the rest of the file."""
-        data = self._fetched.read(self._at, self._fetched.size)
-        self._at += len(data)
-        return data
+        rest = bytearray(max(0, self._fetched.size - self._at))
+        self.readinto(rest)
+        return bytes(rest)

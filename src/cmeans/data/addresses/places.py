@@ -99,6 +99,17 @@ def moved(source: Path, file: Path) -> None:
         file.put(source)
 
 
+def removed(file: Path) -> None:
+    """Remove a file, or a folder with all that is in it, where there is one."""
+    if isinstance(file, Address) and file.is_dir():
+        for inside in file.below():
+            inside.unlink(missing_ok=True)
+    elif file.is_dir() and not file.is_symlink():
+        shutil.rmtree(file)
+    else:
+        file.unlink(missing_ok=True)
+
+
 def try_moving(source: Path, file: Path) -> None:
     """Find out whether a file can be stored beside another, where that is not known from writing
     near it."""

@@ -1,4 +1,5 @@
-"""Rows that must be decoded: each slab once, with a small cache and the next slab decoded ahead."""
+"""Rows that must be decoded: each slab once, with a small cache and the next slab decoded ahead.
+Rows from a store are kept in scratch as they were decoded, for later sweeps."""
 
 from __future__ import annotations
 
@@ -7,13 +8,15 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
-from ..row_source import ColumnLabel, RowArray, StoredRows
+from ..row_source import ColumnLabel, RowArray, RowsError, StoredRows
+from ..scratch import Scratch, bytes_of, has_room
 
 LEAST = 2**22  # bytes of a slab, into which smaller groups are joined
 LARGEST = 2**26  # bytes of a group up to which it is decoded on demand
@@ -39,9 +42,11 @@ class RowGroups(StoredRows):
         groups: Sequence[Group],
         transient: int = 0,
         least: int = LEAST,
+        most_copied: int = 0,
     ) -> None:
         """`transient`: bytes that decoding takes beside the rows; `least`: bytes of a slab, into
-        which smaller groups are joined."""
+        which smaller groups are joined; `most_copied`: bytes of rows up to which they are kept in
+        scratch for further sweeps."""
         super().__init__(where, columns, dtype, sum(group.rows for group in groups))
         together = joined(
             [group.rows for group in groups], max(1, least // (self.shape[1] * self.dtype.itemsize))
@@ -50,7 +55,7 @@ class RowGroups(StoredRows):
         sizes = [sum(group.rows for group in slab) for slab in slabs]
         self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         self._largest = max(sizes, default=0) * self.shape[1] * self.dtype.itemsize
-        self._transient = transient
+        self._transient, self._most_copied = transient, most_copied
 
         def decoded(number: int) -> RowArray:
             x = np.empty((sizes[number], len(columns)), dtype)
@@ -62,6 +67,13 @@ class RowGroups(StoredRows):
 
         self._kept = _Kept(decoded, len(slabs))
         weakref.finalize(self, self._kept.close)
+
+    def for_sweeps(self) -> StoredRows:
+        wanted = self._kept.copy is None and self.nbytes <= self._most_copied
+        if wanted and has_room(2 * self.nbytes):
+            with suppress(RowsError):  # of a folder that cannot be used
+                self._kept.copy = _Copy(self._starts * self._row_bytes)
+        return self
 
     def memory(self, n_threads: int) -> int:
         # One slab for each thread and for the one that opened the rows, the next one, and one
@@ -75,9 +87,26 @@ class RowGroups(StoredRows):
         while done < stop:
             number = int(np.searchsorted(self._starts, done, side="right")) - 1
             first, last = int(self._starts[number]), min(stop, int(self._starts[number + 1]))
-            out[done - start : last - start] = self._kept.slab(number)[done - first : last - first]
+            part, copy = out[done - start : last - start], self._kept.copy
+            if copy is not None and number in copy.slabs:
+                copy.scratch.read_into((part, done * self._row_bytes))
+            else:
+                part[...] = self._kept.slab(number)[done - first : last - first]
             done = last
         return out
+
+
+class _Copy:
+    """Slabs in scratch, each from the first time on that it was decoded."""
+
+    def __init__(self, starts: NDArray[np.int64]) -> None:
+        """`starts`: the first byte of each."""
+        self.scratch, self.slabs, self._starts = Scratch(), set[int](), starts
+
+    def add(self, number: int, slab: RowArray) -> None:
+        with suppress(RowsError):  # of a disk that is full: it is decoded again
+            self.scratch.write_at(int(self._starts[number]), bytes_of(slab))
+            self.slabs.add(number)
 
 
 class _Kept:
@@ -86,6 +115,7 @@ class _Kept:
 
     def __init__(self, decode: Callable[[int], RowArray], n_slabs: int) -> None:
         self._decode, self._n_slabs = decode, n_slabs
+        self.copy: _Copy | None = None
         self._slabs: OrderedDict[int, Future[RowArray]] = OrderedDict()  # least recently used first
         self._at: weakref.WeakKeyDictionary[threading.Thread, int] = weakref.WeakKeyDictionary()
         self._ahead: int | None = None  # a slab begun ahead and not yet requested
@@ -133,11 +163,15 @@ class _Kept:
 
     def _make(self, number: int, slab: Future[RowArray]) -> None:
         try:
-            slab.set_result(self._decode(number))
+            decoded = self._decode(number)
         except BaseException as error:
             with self._changed:
                 del self._slabs[number]  # the next request tries again
             slab.set_exception(error)
+            return
+        slab.set_result(decoded)
+        if self.copy is not None:
+            self.copy.add(number, decoded)
 
     def _look_ahead(self, number: int) -> None:
         """Request a slab from the reader, unless a thread is still to reach the last one it

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..addresses import PathWord, absolute, place
+from ..addresses import Address, PathWord, absolute, place
 from ..arrays import comes_by_arrow
 from ..row_source import ColumnLabel, RowsError, StoredRows
 from .discovery import found, keys_of, kind_of_file, know_format
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 OpenedFile = FileTable | ArrayFile | SparseFile
 # formats that NumPy does not read
 _WITHOUT = {"parquet": "Parquet", "arrow": "Arrow", "csv": "CSV"}
+# times the bytes of files in a store that rows may have which are copied to scratch: to decode
+# what was packed more closely is faster than to read it from a disk
+_WIDENED = 4
 # what opens a file of a format that add_format has added
 _ADDED: dict[str, Callable[[Path, Spelling], FileTable]] = {}
 
@@ -243,11 +246,14 @@ def open_rows(
         return first.read(choice), choice.columns
     where = first.header.where if len(files) == 1 else _name(asked.file)
     choices = [found_again(choice, header, file.header) for file in files]
+    size = sum(path.stat().st_size for path in paths)
+    far = any(isinstance(path, Address) for path in paths)
     rows = _joined(
         where,
         files,
         choices,
-        in_memory if sum(path.stat().st_size for path in paths) <= in_memory else 0,
+        in_memory if size <= in_memory else 0,
+        _WIDENED * size if far else 0,
     )
     if not len(rows):
         raise RowsError(f"{where}: has no rows.")
@@ -298,11 +304,15 @@ def _refuse_other(file: OpenedFile, first: OpenedFile) -> None:
 
 
 def _joined(
-    where: str, files: Sequence[OpenedFile], choices: Sequence[ColumnChoice], in_memory: int
+    where: str,
+    files: Sequence[OpenedFile],
+    choices: Sequence[ColumnChoice],
+    in_memory: int,
+    most_copied: int,
 ) -> StoredRows:
     tables = [file for file in files if isinstance(file, FileTable)]
     if tables:
-        return joined_tables(where, tables, choices, in_memory)
+        return joined_tables(where, tables, choices, in_memory, most_copied)
     pairs = [
         (file, choice)
         for file, choice in zip(files, choices, strict=True)

@@ -106,7 +106,8 @@ class RawFormat:
                 whole = np.empty((stop - start, d), self.dtype)
                 source.read_into((whole, self.offset + begin * d * wide))
                 raw = whole[:, list(picked)]
-            with np.errstate(over="ignore"):  # overflow gives infinity, which callers check
+            # what overflows becomes infinite, and callers check it; a NaN may be a signalling one
+            with np.errstate(over="ignore", invalid="ignore"):
                 out[start:stop] = in_single(raw)
 
 

@@ -41,8 +41,9 @@ def or_partial(spelt: str) -> str:
 
 
 def copy_columns(block: Block, x: RowArray) -> None:
-    """Copy the columns of data of a block to the rows x (b, d); what overflows becomes infinite."""
-    with np.errstate(over="ignore"):
+    """Copy the columns of data of a block to the rows x (b, d); what overflows becomes infinite,
+    and NaN of either kind a quiet one."""
+    with np.errstate(over="ignore", invalid="ignore"):
         for place, values in zip(range(x.shape[1]), block, strict=False):
             x[:, place] = values
 
@@ -282,13 +283,17 @@ def found_again(choice: ColumnChoice, first: Header, header: Header) -> ColumnCh
 
 
 def joined_tables(
-    where: str, tables: Sequence[FileTable], choices: Sequence[ColumnChoice], in_memory: int
+    where: str,
+    tables: Sequence[FileTable],
+    choices: Sequence[ColumnChoice],
+    in_memory: int,
+    most_copied: int = 0,
 ) -> StoredRows:
     """Return rows that are read from their tables; those of tables without random access are copied
     to scratch once.
 
     `choices`: the columns of each table. `in_memory`: bytes up to which all rows are copied, and
-    into memory.
+    into memory. `most_copied`: bytes up to which a fit's first sweep copies others to scratch.
     """
     columns, dtype, weighted = choices[0].columns, choices[0].dtype, choices[0].weight is not None
     width, known = len(columns) * dtype.itemsize, [table.n_rows for table in tables]
@@ -315,7 +320,7 @@ def joined_tables(
         )
         widest = (max(stop - start for start, stop in together) for together in parts)
         transient = max(table.transient(width) for table, width in zip(tables, widest, strict=True))
-        rows = RowGroups(where, columns, dtype, groups, transient, group_cache.LEAST)
+        rows = RowGroups(where, columns, dtype, groups, transient, group_cache.LEAST, most_copied)
     rows.weight = np.concatenate(weights) if weighted else None
     return rows
 

@@ -91,6 +91,13 @@ def placed(workers: dict[str, list[str]]) -> Iterator[None]:
         yield
 
 
+def free(client: Any, futures: list[Any]) -> None:
+    """Let the tasks of results that are there run anywhere, once they have to run again."""
+    anywhere: dict[Any, list[str]] = {future.key: [] for future in futures}
+    if settled(client, futures, 5.0):  # else the scheduler may not know them yet
+        client.sync(client.scheduler.set_restrictions, worker=anywhere)
+
+
 def settled(client: Any, futures: list[Any], seconds: float) -> bool:
     """Wait so many seconds at most; True where all futures of a client have finished, failed or
     been cancelled."""

@@ -64,7 +64,7 @@ class DaskHolder(Holder):
         self.sizes = dict[int, int]()  # bytes of partitions with rows, as soon as they are known
         self._places = dict[int, str]()  # the worker of each
         self._groups: list[list[int]] = []  # those that one task works
-        self._stores = dict[str, Any]()
+        self.stores = dict[str, Any]()
         self._name, self._numbers = uuid4().hex, itertools.count()
         self._looked = 0.0  # when it was last asked which workers there are
         self._read: list[Any] = []  # futures whose results have been read
@@ -100,7 +100,7 @@ class DaskHolder(Holder):
             list(values) if is_future(values[0]) else Opaque(values)
             for values in zip(*(arguments[number] for number in numbers), strict=True)
         ]
-        store = self._stores.get(self._places.get(numbers[0], ""))
+        store = self.stores.get(self._places.get(numbers[0], ""))
         order = Opaque(work) if isinstance(work, Work) else work
         return answered, order, numbers, parts, slots, store
 
@@ -167,22 +167,22 @@ class DaskHolder(Holder):
         return False
 
     def _have_lost(self, there: Mapping[str, int]) -> bool:
-        return not self._stores.keys() <= there.keys()
+        return not self.stores.keys() <= there.keys()
 
-    def started(self, tasks: Graph, wanted: list[str]) -> list[Any]:
-        """Return futures of the wanted keys of a graph, whose tasks run where the partitions
-        are."""
-        where = {
-            key: [self._places[number]]
-            for key in tasks
-            if (number := _number_in(key)) in self._places
-        }
-        with placed(where):
+    def started(
+        self, tasks: Graph, wanted: list[str], places: Mapping[int, str] | None = None
+    ) -> list[Any]:
+        """Return futures of the wanted keys of a graph, whose tasks run where the partitions are,
+        or at `places`."""
+        places = self._places if places is None else places
+        with placed(
+            {key: [places[number]] for key in tasks if (number := _number_in(key)) in places}
+        ):
             futures: list[Any] = self.client.get(tasks, wanted, sync=False)
         return futures
 
     def release(self) -> None:
-        self._places, self._groups, self._stores = {}, [], {}
+        self._places, self._groups, self.stores = {}, [], {}
         self._read.clear()
 
     def new_name(self) -> str:
@@ -211,7 +211,7 @@ class DaskHolder(Holder):
             self._groups = [[numbers[at] for at in group] for group in groups]
             self._places = dict(zip(numbers, places, strict=True))
             for place in dict.fromkeys(places):
-                self._stores[place] = self.client.submit(
+                self.stores[place] = self.client.submit(
                     worker_store, self._most, workers=[place], allow_other_workers=True, pure=False
                 )
 

@@ -14,7 +14,15 @@ from ..parts.orders import Each, Made
 from ..parts.partitions import HeldPartitions
 from ..parts.rows import HeldRows
 from ..parts.sums import leaf
-from .dask_api import by_row, column_in_parts, empty_chunk, is_array, is_collection, is_frame
+from .dask_api import (
+    by_row,
+    column_in_parts,
+    empty_chunk,
+    free,
+    is_array,
+    is_collection,
+    is_frame,
+)
 from .holder import DaskHolder
 from .tasks import Opaque, taken, value_of
 
@@ -45,7 +53,11 @@ class DaskPartitions(HeldPartitions):
         return Column(self, Made(check, (Each(parts), Each(self.first_rows))))
 
     def answer(self, column: Column) -> Any:
-        """Return a Dask array whose chunks are made where the partitions are, and stay there."""
+        """Return a Dask array whose chunks are made where the partitions are, and stay there.
+
+        Nothing binds their tasks to a worker: the scheduler would never come back to one for a
+        worker that is gone, and here nobody sends them anew.
+        """
         holder = self.holder
         holder.place()
         work, arguments = self.order(column.parts, frozenset(), range(len(self.numbers)))
@@ -55,7 +67,8 @@ class DaskPartitions(HeldPartitions):
             f"cmeans-column-{name}-{number}": (value_of, holder.task(shared, [number], arguments))
             for number in self.numbers
         }
-        futures = holder.started({shared: (taken, Opaque(work)), **tasks}, list(tasks))
+        free(holder.client, list(holder.stores.values()))
+        futures = holder.started({shared: (taken, Opaque(work)), **tasks}, list(tasks), {})
         return by_row(futures, self.sizes, column.dtype, holder.client)
 
 
