@@ -29,6 +29,7 @@ from ..spaces.centres import Centres
 from ..spaces.spectrum import DIRECTING_ROWS, directing_rows, leading_directions
 from .native_rows import NativeRows, RowsArgument
 from .represented_rows import RepresentedRows
+from .search_margins import margin_of_bounds
 from .state import State
 from .statistics import ClusterCosts
 
@@ -171,7 +172,7 @@ def search_argument(
     centres, dtype = state.centres, numpy_dtype(rows.blocks.x)
     values, norms = _in_lines(space.coefficients(centres), dtype), centres.squared_norms()
     size = 0 if directions is None else len(directions)
-    margin = _margin(dtype, values.shape[1], size)
+    margin = margin_of_bounds(dtype, values.shape[1], size)
     kept = [values, aligned(norms.astype(dtype))]
     if directions is not None:
         kept.append(_in_lines(space.coefficients(directions), dtype))
@@ -182,18 +183,6 @@ def search_argument(
     argument = SearchArgument(*places, len(centres), values.shape[1], size, rounding(dtype), margin)
     argument.kept = kept  # as long as a thread uses it
     return argument
-
-
-def _margin(dtype: Any, columns: int, size: int) -> float:
-    """Share of k(x, x) + |v|^2 by which rounding may change the bound of a squared distance, and
-    that below which distances tie.
-
-    A product over `columns` is summed in lanes, so that at most terms = columns / lanes + 5
-    roundings of 2^-24 (float32) follow each other; each coordinate errs by so much of |x|, all of
-    them by sqrt(size) times that; the bound is summed over them one after the other.
-    """
-    unit, terms = float(np.finfo(dtype).eps) / 2.0, columns * np.dtype(dtype).itemsize / LINE + 5.0
-    return float(rounding(dtype) + 2.0 * unit * ((1.0 + size**0.5) * terms + size + 8.0))
 
 
 def along(centres: Centres, norms: Float64, directions: Centres, margin: float) -> Float64:
