@@ -12,7 +12,7 @@ from sklearn import clone
 
 from ..data.arrays import Float64, IntArray
 from ..evidence.asked_rows import AskedRows
-from ..evidence.probes import Queries
+from ..evidence.probes import Queries, held_out
 from .errors import InputError
 
 ROUND = 2  # sweeps from one measurement to the next
@@ -32,7 +32,7 @@ class IndexCells:
 def cells_for_recall(model: Any, x: Any, recall: float, balance: float | None) -> IndexCells:
     """Fit a model, sweep on as long as that takes queries fewer cells to find such a share of their
     nearest rows, and say how many it takes. Cells of bounded sizes are made once."""
-    asked = AskedRows.of(x, model.n_clusters)
+    asked = AskedRows(x, held_out(len(x), model.n_clusters))
     if not len(asked.numbers):
         raise InputError(
             f"--recall {recall:g}: asks a tenth of the rows, at most 500, which are in no cell "

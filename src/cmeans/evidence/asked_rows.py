@@ -12,7 +12,7 @@ import numpy as np
 from ..data.arrays import Float64, IntArray
 from ..fitting.placement import place_rows
 from ..fitting.prediction import Predicting
-from .probes import ProbeCurve, Queries, held_out
+from .probes import ProbeCurve, Queries
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,6 @@ class AskedRows:
 
     x: Any
     numbers: IntArray
-
-    @classmethod
-    def of(cls, x: Any, n_cells: int) -> AskedRows:
-        """Choose the rows; none where there are too few beside so many cells."""
-        return cls(x, held_out(len(x), n_cells))
 
     @cached_property
     def weight(self) -> Float64:

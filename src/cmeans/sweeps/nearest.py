@@ -29,7 +29,6 @@ from ..spaces.centres import Centres
 from ..spaces.spectrum import DIRECTING_ROWS, directing_rows, leading_directions
 from .native_rows import NativeRows, RowsArgument
 from .represented_rows import RepresentedRows
-from .search_margins import margin_of_bounds
 from .state import State
 from .statistics import ClusterCosts
 
@@ -183,6 +182,30 @@ def search_argument(
     argument = SearchArgument(*places, len(centres), values.shape[1], size, rounding(dtype), margin)
     argument.kept = kept  # as long as a thread uses it
     return argument
+
+
+def margin_of_bounds(dtype: Any, columns: int, size: int) -> float:
+    """Return the share of k(x, x) + |v|^2 by which rounding may change the bound of a squared
+    distance by `size` directions, and below which distances tie.
+
+    A product over `columns` is summed in lanes, so that few roundings follow each other; each
+    coordinate errs by so much of |x|, all of them by sqrt(size) times that; the bound is summed
+    over them one after the other.
+    """
+    lanes = columns * np.dtype(dtype).itemsize / LINE + 5.0
+    return _share(dtype, (1.0 + size**0.5) * lanes + size + 8.0)
+
+
+def margin_of_products(dtype: Any, columns: int) -> float:
+    """Return the same of a squared distance by products of all columns, summed one after the other,
+    beside one by products in lanes."""
+    return _share(dtype, columns * (1.0 + np.dtype(dtype).itemsize / LINE) + 16.0)
+
+
+def _share(dtype: Any, roundings: float) -> float:
+    """Return the share of so many roundings, of 2^-24 each in float32."""
+    unit = float(np.finfo(dtype).eps) / 2.0
+    return float(rounding(dtype) + 2.0 * unit * roundings)
 
 
 def along(centres: Centres, norms: Float64, directions: Centres, margin: float) -> Float64:

@@ -37,6 +37,7 @@ from .nearest import (
     along,
     direction_count,
     directions_of,
+    margin_of_products,
     panels,
     search_argument,
     search_coordinates,
@@ -44,7 +45,6 @@ from .nearest import (
 )
 from .represented_rows import RepresentedRows
 from .search_costs import SearchCosts, SearchSample
-from .search_margins import margin_of_products
 from .state import State
 from .statistics import FinalSums
 
