@@ -23,6 +23,7 @@ from .rows import SOME, some
 
 # times, texts, places
 NOT_TOLD = {"seconds", "version", "warnings", "outputs", "file", "model", "source"}
+NOT_TOLD |= {"config", "next"}
 
 
 def command(*words: object) -> str:

@@ -20,6 +20,8 @@ import numpy as np
 from cmeans.kernels import Kernel
 from cmeans.rules import Rule
 
+from .seconds import timed
+
 Array = np.ndarray
 SIDE = 2000  # rows and columns of a tile
 
@@ -28,16 +30,17 @@ class Tiles:
     """The lower triangle of K, in float32 tiles."""
 
     def __init__(self, x: Array, kernel: Kernel, side: int = SIDE) -> None:
-        started = time.perf_counter()
         x = np.ascontiguousarray(x, dtype=np.float32)
         self.cuts = [slice(start, min(start + side, len(x))) for start in range(0, len(x), side)]
-        self.tiles = {
-            (i, j): np.asarray(kernel(x[self.cuts[i]], x[self.cuts[j]])) for i, j in self._pairs()
-        }
+        self.tiles, self.seconds = timed(
+            lambda: {
+                (i, j): np.asarray(kernel(x[self.cuts[i]], x[self.cuts[j]]))
+                for i, j in self._pairs()
+            }
+        )
         self.diag = np.concatenate(
             [np.diag(self.tiles[i, i]) for i in range(len(self.cuts))]
         ).astype(np.float64)
-        self.seconds = time.perf_counter() - started
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
         return ((i, j) for i in range(len(self.cuts)) for j in range(i + 1))
@@ -210,14 +213,13 @@ def seconds_of_one(
     tiles: Tiles, rule: Rule, u: Array, scales: Array | None = None, repeats: int = 3
 ) -> float:
     """A sweep of one run by itself: median."""
-    found = []
-    for _ in range(repeats):
-        started = time.perf_counter()
+
+    def sweep() -> float:
         d2, _ = _Products(tiles, rule).distances(u[:1], np.zeros(1, int))
         new = rule.memberships(d2[0], None if scales is None else scales[0])
-        np.abs(new - u[0]).max()
-        found.append(time.perf_counter() - started)
-    return float(np.median(found))
+        return float(np.abs(new - u[0]).max())
+
+    return float(np.median([timed(sweep)[1] for _ in range(repeats)]))
 
 
 def first_memberships(tiles: Tiles, rule: Rule, rows: Array) -> Array:

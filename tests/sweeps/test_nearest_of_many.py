@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cmeans import KernelKMeans, native
 from cmeans.data.blocks import Blocks
 from cmeans.spaces import EuclideanSpace
-from cmeans.sweeps import nearest, nearest_of_many
+from cmeans.sweeps import nearest, nearest_of_many, search_costs
 from cmeans.sweeps.centre_groups import CentreGroups
 from cmeans.sweeps.nearest_of_many import NearestSearch
 from cmeans.sweeps.represented_rows import RepresentedRows
@@ -27,10 +27,10 @@ def grouped_always(monkeypatch, way: str) -> None:
     monkeypatch.setattr(nearest, "LEAST_WORK", 1)
     monkeypatch.setattr(nearest, "WORK_A_DIRECTION", 0)
     for name in ("LEAST_GROUPED", "LEAST_BOUNDED", "ROWS_OF_PRODUCTS", "ROWS_OF_BOUNDS", "JUDGING"):
-        monkeypatch.setattr(nearest_of_many, name, 0)
-    monkeypatch.setattr(nearest_of_many, "GAIN", np.inf)
+        monkeypatch.setattr(search_costs, name, 0)
+    monkeypatch.setattr(search_costs, "GAIN", np.inf)
     by_bounds = -np.inf if way == "bounds" else np.inf
-    monkeypatch.setattr(nearest_of_many, "OF_A_GROUPED_BOUND", by_bounds)
+    monkeypatch.setattr(search_costs, "OF_A_GROUPED_BOUND", by_bounds)
 
 
 def rows_and_centres(kind: str, dtype: str, columns: int = 70) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +109,7 @@ def test_predict_in_groups(metric, monkeypatch):
 def test_rows_that_groups_cannot_help_are_searched_as_before(monkeypatch):
     x, v = rows_and_centres("flat", "float32")
     grouped_always(monkeypatch, "products")
-    monkeypatch.setattr(nearest_of_many, "GAIN", 0.0)
+    monkeypatch.setattr(search_costs, "GAIN", 0.0)
     monkeypatch.setattr(nearest_of_many, "_grouped", None)  # which would be called
     assert found(x, v)[0].shape == (N,)
 

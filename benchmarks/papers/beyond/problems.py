@@ -3,8 +3,6 @@ truly costs is known."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -15,6 +13,7 @@ from cmeans import KernelKMeans
 from cmeans.kernels import RBF, Kernel, NormalizedPolynomial
 
 from ...harness import load, unit_interval
+from ..seconds import timed
 
 Array = np.ndarray
 
@@ -130,8 +129,3 @@ def fitted(problem: Problem, trial: int, seed: int, **words: Any) -> tuple[Kerne
         **words,
     )
     return timed(lambda: model.fit(rows_of(problem)))
-
-
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    started = time.process_time()
-    return work(), time.process_time() - started

@@ -11,9 +11,10 @@ from cmeans.papers import StreamingKernelFCM
 from cmeans.spaces import landmark_space
 
 from ..paper import Run
+from ..seconds import timed
 from ..zhang2013.extras import ORDERED, ORDERS, in_order
 from .gradients import gradients
-from .problems import PROBLEMS, Problem, cost, exact, fitted, rows_of, start, timed
+from .problems import PROBLEMS, Problem, cost, exact, fitted, rows_of, start
 from .scales import scales
 
 DRAWS = 5

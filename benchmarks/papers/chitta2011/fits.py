@@ -3,7 +3,6 @@ are told apart as the paper does."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from cmeans import KernelKMeans, Search
 from cmeans.kernels import Kernel, Precomputed
 
+from ..seconds import timed
 from .problem import MOST_SWEEPS, Array, sample, starts
 
 # Published: until no membership changes, on all rows in every sweep.
@@ -27,7 +27,7 @@ class Fit:
     labels: Array
     # sum of squared distances of all rows to the centres that the algorithm ends with
     objective: float
-    # wall seconds of clustering, the factor of the sample's kernel matrix among them
+    # processor seconds of clustering, the factor of the sample's kernel matrix among them
     seconds: float
     sweeps: int
 
@@ -36,42 +36,29 @@ def approximate(
     columns: Array, sample: Array, diag: Array, start: Array, clusters: int, most: int = MOST_SWEEPS
 ) -> Fit:
     """Algorithm 2 on K_B = `columns` (n, m)."""
-    started = time.perf_counter()
-    model = KernelKMeans(
-        clusters,
-        landmarks=sample,
-        init=start,
-        max_iter=most,
-        **WORDS | {"kernel": Precomputed(diagonal=diag)},
-    )
-    model.fit(columns)
-    return Fit(
-        model.labels_, float(model.objective_), time.perf_counter() - started, int(model.n_iter_)
-    )
+    words = WORDS | {"kernel": Precomputed(diagonal=diag)}
+    model = KernelKMeans(clusters, landmarks=sample, init=start, max_iter=most, **words)
+    return _fitted(model, columns)
 
 
 def two_step(
     columns: Array, sample: Array, diag: Array, start: Array, clusters: int, most: int = MOST_SWEEPS
 ) -> Fit:
     """Algorithm 1: exact kernel k-means on the sample, then every row joins its nearest centre."""
-    started = time.perf_counter()
-    model = KernelKMeans(clusters, landmarks=None, init=start[sample], max_iter=most, **WORDS).fit(
-        columns[sample]
-    )
-    labels = model.predict(columns, diag=diag)
-    seconds = time.perf_counter() - started
+    model = KernelKMeans(clusters, landmarks=None, init=start[sample], max_iter=most, **WORDS)
+    labels, seconds = timed(lambda: model.fit(columns[sample]).predict(columns, diag=diag))
     return Fit(labels, -float(model.score(columns, diag=diag)), seconds, int(model.n_iter_))
 
 
 def full(gram: Array, start: Array, clusters: int) -> Fit:
     """Kernel k-means with all kernel values."""
-    started = time.perf_counter()
-    model = KernelKMeans(clusters, landmarks=None, init=start, max_iter=MOST_SWEEPS, **WORDS).fit(
-        gram
-    )
-    return Fit(
-        model.labels_, float(model.objective_), time.perf_counter() - started, int(model.n_iter_)
-    )
+    words = {"init": start, "max_iter": MOST_SWEEPS, **WORDS}
+    return _fitted(KernelKMeans(clusters, landmarks=None, **words), gram)
+
+
+def _fitted(model: KernelKMeans, values: Array) -> Fit:
+    _, seconds = timed(lambda: model.fit(values))
+    return Fit(model.labels_, float(model.objective_), seconds, int(model.n_iter_))
 
 
 def error_of(labels: Array, columns: Array, sample: Array, diag: Array) -> float:
@@ -179,9 +166,8 @@ class Contest:
     @cached_property
     def gram(self) -> tuple[Array, float]:
         """All kernel values, and the seconds that they took."""
-        x, started = self.x, time.perf_counter()
-        gram = self.kernel(x, x) if self.made is None else self.made(x)
-        return gram, time.perf_counter() - started
+        x = self.x
+        return timed(lambda: self.kernel(x, x) if self.made is None else self.made(x))
 
     @cached_property
     def yardstick(self) -> Yardstick:
@@ -217,9 +203,8 @@ class Contest:
         """One run of approximate and two-step kernel k-means, from the same memberships and on the
         same sample."""
         chosen, start = sample(number, m, len(self.x)), self.start(number)
-        started = time.perf_counter()
-        columns = self.kernel(self.x, self.x[chosen])
-        found: dict[str, Any] = {"kernel_seconds": time.perf_counter() - started}
+        columns, seconds = timed(lambda: self.kernel(self.x, self.x[chosen]))
+        found: dict[str, Any] = {"kernel_seconds": seconds}
         for name, fit in CONTESTANTS.items():
             found |= said(
                 name,

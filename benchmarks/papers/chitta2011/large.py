@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from cmeans.kernels import RBF
 
 from ...harness import quiet
 from ..paper import Run
+from ..seconds import timed
 from . import fits
 from .problem import Array, starts
 
@@ -134,10 +134,11 @@ def one(n: int, m: int, sweeps: int, numbers: list[int]) -> dict[str, Any]:
     columns, classes = np.empty((n, m), np.float32), np.empty(n, np.int64)
     prepared, kernel_seconds = None, 0.0
     for first, (x, own, _) in zip(range(0, n, BLOCK), blocks(n), strict=True):
-        started = time.perf_counter()
-        prepared = prepared or KERNEL.prepare(x[:m].copy())
-        columns[first : first + len(x)] = prepared(x)
-        kernel_seconds += time.perf_counter() - started
+        if prepared is None:
+            prepared, kernel_seconds = timed(partial(KERNEL.prepare, x[:m].copy()))
+        values, seconds = timed(partial(prepared, x))
+        columns[first : first + len(x)] = values
+        kernel_seconds += seconds
         classes[first : first + len(x)] = own
     diag = np.ones(n, np.float32)
     held, found = peak(), {}

@@ -3,7 +3,6 @@ sweeps come apart as in the paper."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ from cmeans.metrics import purity
 from cmeans.papers import GradientLandmarks, PrintedCMeans, PrintedFuzzy, PrintedPossibilistic
 from cmeans.rules import Fuzzy, Possibilistic, Rule
 
+from ..seconds import timed
 from .settings import EPSILON, M, Problem, first_rows, kernel_of
 
 FCM, PCM = "FCM", "PCM"
@@ -63,9 +63,8 @@ class Values:
 def full(problem: Problem) -> Values:
     """All n^2 of them: sweeps take the product with the whole matrix, as the paper's exact
     algorithms do."""
-    started = time.perf_counter()
-    values = kernel_values(kernel_of(problem.kernel), problem.x, problem.x)
-    return Values(values, {"landmarks": GradientLandmarks(None)}, time.perf_counter() - started)
+    values, seconds = timed(lambda: kernel_values(kernel_of(problem.kernel), problem.x, problem.x))
+    return Values(values, {"landmarks": GradientLandmarks(None)}, seconds)
 
 
 def first_memberships(problem: Problem, rows: np.ndarray, rule: Rule) -> np.ndarray:
@@ -85,9 +84,7 @@ def first_memberships(problem: Problem, rows: np.ndarray, rule: Rule) -> np.ndar
 def one_run(values: Values, model: PrintedCMeans, classes: np.ndarray) -> dict[str, Any]:
     """Fit, and what the tables say of a run; `seconds` are those of the fit, without the kernel
     values."""
-    started = time.perf_counter()
-    model.fit(values.values)
-    seconds = time.perf_counter() - started
+    _, seconds = timed(lambda: model.fit(values.values))
     u = model.memberships_
     objective = model.objective_
     if hasattr(model, "eta_"):  # E of eq. 22 is without the penalty
@@ -137,13 +134,11 @@ class Drawn:
     def values(self) -> Values:
         """The columns of the landmarks, and the diagonal."""
         x, landmarks, kernel = self.problem.x, self.landmarks, kernel_of(self.problem.kernel)
-        started = time.perf_counter()
-        values, diag = kernel_values(kernel, x, x[landmarks]), kernel.diag(x)
-        return Values(
-            values,
-            {"landmarks": landmarks, "kernel": Precomputed(diagonal=diag)},
-            time.perf_counter() - started,
+        (values, diag), seconds = timed(
+            lambda: (kernel_values(kernel, x, x[landmarks]), kernel.diag(x))
         )
+        words = {"landmarks": landmarks, "kernel": Precomputed(diagonal=diag)}
+        return Values(values, words, seconds)
 
     def memberships(self, variant: str, m: float) -> np.ndarray:
         """U of the start."""
@@ -174,9 +169,7 @@ class Drawn:
         u = self.memberships(CORRECTED, m)
         words = {**self.problem.kernel, "landmarks": self.landmarks, "init": u, **words}
         model = estimator(algorithm, CORRECTED, self.problem.clusters, M, **words)
-        started = time.perf_counter()
-        model.fit(self.problem.x)
-        seconds = time.perf_counter() - started
+        _, seconds = timed(lambda: model.fit(self.problem.x))
         return {
             "seconds": seconds,
             "sweeps": round(model.row_visits_ / len(u)),

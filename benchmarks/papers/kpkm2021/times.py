@@ -7,7 +7,6 @@ disturbs them little.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -20,6 +19,7 @@ from scipy.spatial.distance import pdist
 from cmeans import KernelKMeans, ProbabilisticKMeans
 
 from ...harness import load, unit_interval
+from .. import seconds
 from ..paper import Run
 from .methods import digits, rbf, uci
 from .projections import Walked, closed, dense, drawn_start
@@ -43,9 +43,7 @@ ON_COVERTYPE = {  # what -> (words, starts measured)
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
     with threadpoolctl.threadpool_limits(1):
-        begun = time.process_time()
-        found = work()
-        return found, time.process_time() - begun
+        return seconds.timed(work)
 
 
 @cache

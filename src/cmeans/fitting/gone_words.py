@@ -100,13 +100,3 @@ def refuse_gone_word(word: str, parameters: Any, estimator_name: str) -> None:
     sentence = place_of(word, parameters)
     if sentence is not None:
         raise TypeError(f"{estimator_name}({word}=...): {sentence}.") from None
-
-
-def migration_table() -> str:
-    """Return the table of words that are gone, in Markdown, as the page of migration has it."""
-    places = [
-        *GONE.items(),
-        *((word, f"{place}({word}=...)") for word, (_, place) in PRINTED.items()),
-    ]
-    lines = [f"| `{word}` | `{place}` |" for word, place in places]
-    return "\n".join(["| 1.0.0 | now |", "|---|---|", *lines])

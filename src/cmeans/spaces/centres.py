@@ -93,6 +93,16 @@ class Centres:
         """<v_i, w_j> (c, c')."""
         return self.coordinates @ other.duals.T
 
+    def coordinates_times(self, matrix: Float64) -> Float64:
+        """Return the product of the coordinates (c, k) with a matrix. It is the same for equal
+        centres, where that of BLAS depends on the place of a row: rows that are as near to both
+        go to the first of them on every machine."""
+        product: Float64 = self.coordinates @ matrix
+        if (np.diff(np.sort(self.coordinates[:, :1], axis=0), axis=0) > 0).all():
+            return product
+        found = np.unique(self.coordinates, axis=0, return_index=True, return_inverse=True)
+        return product[found[1][found[2].ravel()]]
+
     def pairing(self, other: Centres, weights: Float64) -> float:
         """sum_j weight_j <v_j, w_j>."""
         return float(weights @ np.einsum("ij,ij->i", self.coordinates, other.duals))

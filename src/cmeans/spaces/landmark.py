@@ -119,9 +119,9 @@ class LandmarkSpace(Space):
         return self._from_products(mean_products(mass, moment))
 
     def coefficients(self, centres: Centres) -> Float64:
-        return (
-            centres.coordinates if self.whitener is None else centres.coordinates @ self.whitener.T
-        )
+        if self.whitener is None:
+            return centres.coordinates
+        return centres.coordinates_times(self.whitener.T)
 
     def embed(self, block: Block, numbers: IntArray | None = None) -> Centres:
         return self._from_raw_products(host_float64(self._columns(block.x)))

@@ -171,7 +171,7 @@ def search_argument(
     centres, dtype = state.centres, numpy_dtype(rows.blocks.x)
     values, norms = _in_lines(space.coefficients(centres), dtype), centres.squared_norms()
     size = 0 if directions is None else len(directions)
-    margin = _margin(dtype, values.shape[1], size)
+    margin = margin_of_bounds(dtype, values.shape[1], size)
     kept = [values, aligned(norms.astype(dtype))]
     if directions is not None:
         kept.append(_in_lines(space.coefficients(directions), dtype))
@@ -184,16 +184,28 @@ def search_argument(
     return argument
 
 
-def _margin(dtype: Any, columns: int, size: int) -> float:
-    """Share of k(x, x) + |v|^2 by which rounding may change the bound of a squared distance, and
-    that below which distances tie.
+def margin_of_bounds(dtype: Any, columns: int, size: int) -> float:
+    """Return the share of k(x, x) + |v|^2 by which rounding may change the bound of a squared
+    distance by `size` directions, and below which distances tie.
 
-    A product over `columns` is summed in lanes, so that at most terms = columns / lanes + 5
-    roundings of 2^-24 (float32) follow each other; each coordinate errs by so much of |x|, all of
-    them by sqrt(size) times that; the bound is summed over them one after the other.
+    A product over `columns` is summed in lanes, so that few roundings follow each other; each
+    coordinate errs by so much of |x|, all of them by sqrt(size) times that; the bound is summed
+    over them one after the other.
     """
-    unit, terms = float(np.finfo(dtype).eps) / 2.0, columns * np.dtype(dtype).itemsize / LINE + 5.0
-    return float(rounding(dtype) + 2.0 * unit * ((1.0 + size**0.5) * terms + size + 8.0))
+    lanes = columns * np.dtype(dtype).itemsize / LINE + 5.0
+    return _share(dtype, (1.0 + size**0.5) * lanes + size + 8.0)
+
+
+def margin_of_products(dtype: Any, columns: int) -> float:
+    """Return the same of a squared distance by products of all columns, summed one after the other,
+    beside one by products in lanes."""
+    return _share(dtype, columns * (1.0 + np.dtype(dtype).itemsize / LINE) + 16.0)
+
+
+def _share(dtype: Any, roundings: float) -> float:
+    """Return the share of so many roundings, of 2^-24 each in float32."""
+    unit = float(np.finfo(dtype).eps) / 2.0
+    return float(rounding(dtype) + 2.0 * unit * roundings)
 
 
 def along(centres: Centres, norms: Float64, directions: Centres, margin: float) -> Float64:

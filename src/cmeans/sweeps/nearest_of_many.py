@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import native
-from ..data.arrays import Array, Float64, IntArray, numpy_dtype, rounding
+from ..data.arrays import Array, Float64, IntArray, numpy_dtype
 from ..data.outputs import RowOutputs
 from ..native.calls import (
     ADDRESS,
@@ -37,28 +37,16 @@ from .nearest import (
     along,
     direction_count,
     directions_of,
+    margin_of_products,
     panels,
     search_argument,
     search_coordinates,
     total_distance,
 )
 from .represented_rows import RepresentedRows
+from .search_costs import SearchCosts, SearchSample
 from .state import State
 from .statistics import FinalSums
-
-# centres from which on groups of them can save time, and where bounds along directions save most
-LEAST_GROUPED, LEAST_BOUNDED = 2048, 16_384
-# rows for each centre from which on groups take little time against what they save: of full
-# products, and of bounds along directions
-ROWS_OF_PRODUCTS, ROWS_OF_BOUNDS = 2, 8
-SAMPLE = 32  # rows that say what bounds leave open
-JUDGING = 150  # times as long as they take at least, a search is where they are asked
-GAIN = 0.9  # share of the time of a search through all centres that one by groups may take at most
-# Time of a pair of a row and a centre, in multiplications of the fast products of two_levels.c
-OF_A_BOUND, OF_A_GROUPED_BOUND = 12, 20  # beside those of each direction
-OF_A_PRODUCT, OF_A_COLUMN = 105, 0.75  # of search.h, and for each column
-OF_VERY_MANY, VERY_MANY = 2.2, 16_384  # times as long where there are more centres than that
-DEAR = 6  # of a product by itself, in products
 
 
 class _FoundArgument(Structure):
@@ -189,50 +177,21 @@ def probed_groups(probes: int, rows: RepresentedRows, space: Space, state: State
 def grouped_where_it_pays(rows: RepresentedRows, space: Space, state: State) -> _Grouped | None:
     """Return the centres in groups; None where a search through all of them takes no longer, as a
     few rows tell."""
-    n, c, columns = rows.n_rows, len(state.centres), space.size
+    n, c = rows.n_rows, len(state.centres)
     count = direction_count(space, n, c, once=not rows.training)
-    is_short = n * (OF_A_BOUND + count) < JUDGING * SAMPLE * columns
-    if c < LEAST_GROUPED or n < ROWS_OF_PRODUCTS * c or not count or is_short:
-        return None
-    directions = directions_of(rows, space, count)
+    costs = SearchCosts(n, c, space.size, count)
+    directions = directions_of(rows, space, count) if costs.are_worth_asking else None
     if directions is None:
         return None
-    x, d2, open_share = _sample(rows, state.centres, directions)
-    product = OF_A_PRODUCT + OF_A_COLUMN * columns
-    full = product * (OF_VERY_MANY if c > VERY_MANY else 1.0)
-    bounded = OF_A_BOUND + count + open_share * DEAR * product
-    is_bounded = bounded < full
-    if not len(x) or (is_bounded and (c < LEAST_BOUNDED or n < ROWS_OF_BOUNDS * c)):
+    sample = SearchSample.of(rows, state.centres, directions)
+    if not costs.are_worth_groups(sample):
         return None
     groups = CentreGroups.of(np.asarray(state.centres.coordinates, numpy_dtype(rows.blocks.x)))
-    reached, middles = groups.reached(x, d2), columns * len(groups) / c
-    by_bounds = reached * (OF_A_GROUPED_BOUND + count) + open_share * DEAR * product
-    by_products = reached * columns
-    if middles + min(by_bounds, by_products) > GAIN * min(bounded, full):
+    by_products, by_bounds = times = costs.through_groups(sample, groups)
+    if not costs.fall_to(times, sample):
         return None
     chosen = directions if by_bounds < by_products else None
     return _grouped(rows, space, state, groups, chosen, len(groups))
-
-
-def _sample(
-    rows: RepresentedRows, centres: Centres, directions: Centres
-) -> tuple[Float64, Float64, float]:
-    """Return some rows (b, r), the squared distances to their nearest centres (b,), and the share
-    of the centres that bounds along the directions leave open."""
-    numbers = np.unique(np.linspace(0, rows.n_rows - 1, SAMPLE).astype(np.int64))
-    known = numbers if rows.training else None
-    x = rows.space.embed(rows.blocks.take(numbers), known).coordinates
-    x = x[np.isfinite(x).all(axis=1)]
-    if not len(x):
-        return x, np.zeros(0), 1.0
-    kxx, norms = np.einsum("ij,ij->i", x, x), centres.squared_norms()
-    d2 = np.maximum(kxx[:, None] + norms - 2.0 * x @ centres.duals.T, 0.0).min(axis=1)
-    z, p = x @ directions.duals.T, centres.coordinates @ directions.duals.T
-    rests = np.sqrt(np.maximum(kxx - (z**2).sum(axis=1), 0.0))[:, None] * np.sqrt(
-        np.maximum(norms - (p**2).sum(axis=1), 0.0)
-    )
-    low = kxx[:, None] + norms - 2.0 * (z @ p.T + rests)
-    return x, d2, float((low <= d2[:, None]).mean())
 
 
 def _grouped(
@@ -264,18 +223,10 @@ def _grouped(
         aligned(number.astype(np.int32)),
         aligned(first.astype(np.int64)),
     ]
-    margin = _margin(dtype, space.size)
+    margin = margin_of_products(dtype, space.size)
     argument = _CentreGroupsArgument(*map(address, kept), len(groups), probes, margin)
     argument.kept = kept  # as long as a thread uses it
     return _Grouped(search, argument)
-
-
-def _margin(dtype: Any, columns: int) -> float:
-    """Share of k(x, x) + |v|^2 by which rounding may change a squared distance by products of all
-    columns, summed one after the other, and by those in lanes."""
-    unit = float(np.finfo(dtype).eps) / 2.0
-    terms = columns * (1.0 + np.dtype(dtype).itemsize / LINE)
-    return float(rounding(dtype) + 2.0 * unit * (terms + 16.0))
 
 
 FOUND = pointer_to(_FoundArgument)
