@@ -59,6 +59,8 @@ OF_A_BOUND, OF_A_GROUPED_BOUND = 12, 20  # beside those of each direction
 OF_A_PRODUCT, OF_A_COLUMN = 105, 0.75  # of search.h, and for each column
 OF_VERY_MANY, VERY_MANY = 2.2, 16_384  # times as long where there are more centres than that
 DEAR = 6  # of a product by itself, in products
+# squared distances, in means of some rows, from which on a row looks through more than a few groups
+FAR = 1.5
 
 
 class _FoundArgument(Structure):
@@ -76,6 +78,7 @@ class _CentreGroupsArgument(Structure):
         *((name, ADDRESS) for name in ("middles", "radius", "panels", "number", "first")),
         ("count", WHOLE),
         ("probes", WHOLE),
+        ("far", REAL),
         ("margin", REAL),
     ]
 
@@ -160,7 +163,7 @@ class NearestAssign:
 
 class NearestSearch:
     """The nearest centre of each row, and the squared distance to it; with `probes`, the nearest of
-    those in so many groups whose middles are nearest."""
+    those in so many groups whose middles are nearest, unless that is far."""
 
     def __init__(self, dtype: Any, probes: int = 0) -> None:
         self._finder = _Finder(dtype, probes)
@@ -244,7 +247,8 @@ def _grouped(
     probes: int,
 ) -> _Grouped:
     """Return the centres of a state in groups, whose bounds are taken along the directions, or of
-    all columns where there are none; a row looks through `probes` of them at most."""
+    all columns where there are none; a row looks through `probes` of them, or through all where it
+    is far."""
     centres, norms, dtype = state.centres, state.centres.squared_norms(), groups.middles.dtype
     search = search_argument(rows, space, state, directions, panelled=False)
     lanes = LINE // dtype.itemsize
@@ -265,7 +269,7 @@ def _grouped(
         aligned(first.astype(np.int64)),
     ]
     margin = _margin(dtype, space.size)
-    argument = _CentreGroupsArgument(*map(address, kept), len(groups), probes, margin)
+    argument = _CentreGroupsArgument(*map(address, kept), len(groups), probes, FAR, margin)
     argument.kept = kept  # as long as a thread uses it
     return _Grouped(search, argument)
 
