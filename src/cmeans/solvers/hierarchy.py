@@ -26,11 +26,11 @@ SWEEPS = Stopping(max_iter=10, tol=1e-2)  # over the sample
 MOST_MERGED = 2048  # clusters up to which sweeps of all end lower than cells, in no more time
 FULL_SWEEPS = 2  # over all rows and clusters, after which little is gained by more
 # Of very many clusters such a sweep takes longer than all before. Half the sample suffices, with
-# two sweeps over it of the clusters of all cells together, and one over all rows, in which each row
+# three sweeps over it of the clusters of all cells together, and one over all rows, in which each
 # looks through the clusters of a few groups: eight of them hold the nearest of most rows.
 PROBED_SAMPLED, PROBES, PROBED_FULL_SWEEPS = 32, 8, 1
 IN_CELLS = Stopping(max_iter=5, tol=1e-2)
-PROBED = Stopping(max_iter=2, tol=0.0)
+PROBED = Stopping(max_iter=3, tol=0.0)
 
 
 def rows_of_hierarchy(space: Space, blocks: Blocks, n_clusters: int) -> int:
