@@ -39,10 +39,10 @@ class Search(ParameterObject):
         `CMeans(rule="entropy")`: the temperature falls from where all centres coincide, so that
         clusters divide one after the other, whatever the start; it suits clusters of like sizes, as
         large ones divide before small ones part. "hierarchical", for thousands of clusters, as of
-        a vector index: a sample of 64 rows a cluster is divided into some sqrt(c) cells, and each
-        of these into its share of the clusters; two sweeps over all rows follow under a hard rule,
-        and under a soft one as many as it takes. It begins at no other `init`. None: sweeps from
-        the starts alone.
+        a vector index: a sample of 64 rows a cluster (32 above 2,048 clusters) is divided into some
+        sqrt(c) cells, and each of these into its share of the clusters; one or two sweeps over all
+        rows follow under a hard rule, and under a soft one as many as it takes. It begins at no
+        other `init`. None: sweeps from the starts alone.
     acceleration : "anderson" or None, default="anderson"
         Whether centres of the last few sweeps are mixed for the next (Anderson 1965), mostly for a
         half to a fifth of the sweeps. It begins where centres move little and the objective is

@@ -4,7 +4,8 @@
  * the directions of search.h or, where there are none, by products of all columns, which are fast and round otherwise; what is open then, a few
  * centres of each row, is measured as everywhere. So neither groups nor those products change a result.
  *
- * Sweeps that need not be exact probe a few groups, those of the nearest middles, and no others. */
+ * Sweeps that need not be exact probe a few groups, those of the nearest middles. Rows that are then far from their centre, beside the others of
+ * their tile, have most to lose, and look through all. */
 #include "found.h"
 
 #define PAIR (2 * LANES) /* centres that are bounded together */
@@ -16,7 +17,8 @@ struct groups {
     const int32_t *number; /* (panels, LANES) of these centres; below 0 where there is none */
     const int64_t *first;  /* (count + 1,) first pair of panels of each group */
     int64_t count;
-    int64_t probes;        /* groups that a row looks through at most */
+    int64_t probes;        /* groups that a row looks through at most, unless its squared distance is more than `far` times that of a tile's */
+    double far;
     double margin;         /* share of k(x, x) + |v|^2 by which rounding may change products of all columns */
 };
 
@@ -157,10 +159,12 @@ static void nearest_first(struct grouped *g, int64_t i, int64_t few, int64_t cou
     }
 }
 
-/* Rows join the groups that are open to them, or the nearest of these. */
-static void join_others(struct grouped *g, int64_t count) {
-    const int64_t few = g->groups->probes - 1;
+/* Rows farther than a limit join the groups that are open to them, or the few nearest of these. */
+static void join_others(struct grouped *g, int64_t count, int64_t few, double limit) {
+    memset(g->rows, 0, (size_t)g->groups->count * sizeof(int32_t));
     for (int64_t i = 0; i < count; i++) {
+        if (!(g->s.d2[i] > limit))
+            continue;
         const int64_t open = find_open(g, i);
         if (few < open)
             nearest_first(g, i, few, open);
@@ -184,9 +188,20 @@ static void leave_early(struct grouped *g, int64_t group) {
     g->rows[group] = left;
 }
 
+/* Look through the groups that rows have joined, as far as these can still be near. */
+static void look_further(struct grouped *g) {
+    for (int64_t group = 0; group < g->groups->count; group++) {
+        if (g->rows[group] > 0)
+            leave_early(g, group);
+        if (g->rows[group] > 0)
+            look_through(g, group);
+    }
+}
+
 static void search_groups(struct grouped *g, int64_t count) {
     struct searched *s = &g->s;
     const int64_t groups = g->groups->count;
+    double total = 0;
     real least;
     for (int64_t i = 0; i < count; i++) {
         s->z[i * (g->search->size + 2) + g->search->size] = 0;
@@ -204,13 +219,13 @@ static void search_groups(struct grouped *g, int64_t count) {
     for (int64_t group = 0; group < groups; group++)
         if (g->rows[group] > 0)
             look_through(g, group);
-    memset(g->rows, 0, (size_t)groups * sizeof(int32_t));
-    join_others(g, count);
-    for (int64_t group = 0; group < groups; group++) {
-        if (g->rows[group] > 0)
-            leave_early(g, group);
-        if (g->rows[group] > 0)
-            look_through(g, group);
+    join_others(g, count, g->groups->probes - 1, -1);
+    look_further(g);
+    for (int64_t i = 0; i < count; i++)
+        total += (double)s->d2[i];
+    if (g->groups->probes < groups) {
+        join_others(g, count, groups, g->groups->far * total / (double)count);
+        look_further(g);
     }
     for (int64_t i = 0; i < count; i++)
         s->label[i] = s->label[i] < 0 ? 0 : s->label[i]; /* of a row that is at no distance from any */

@@ -3,12 +3,13 @@ and the end of the run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
+from ..sampling.drawing import weights_at
 from ..sampling.farthest import farthest_rows
 from ..sweeps.choice import SweepFunction
 from ..sweeps.passes import SweepPass
@@ -16,6 +17,8 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .anderson import Mixing
+
+SEARCHED = 4  # rows for each cluster, where not all are searched for the farthest
 
 LastSweep: TypeAlias = tuple[State, Statistics]  # the state one sweep before, and its sums
 
@@ -70,7 +73,6 @@ class NextCentres:
 
     needs_labels: bool = False
     keeps_clusters: bool = True
-    refills: bool = True  # clusters without rows, where the rule has that done
     needs_sums: ClassVar[bool] = True
 
     def __call__(
@@ -79,15 +81,24 @@ class NextCentres:
         state = swept.state
         new, visits = problem.means(state, sums), 0
         empty = np.flatnonzero(sums.mass <= 0)
-        if len(empty) and self.refills and problem.rule.refills_empty_clusters:
-            far = farthest_rows(problem, state.centres, len(empty))
-            visits = far.passes * problem.n_rows
+        if len(empty) and problem.rule.refills_empty_clusters:
+            among = _some_rows(problem, len(new)) if problem.probes else problem
+            far = farthest_rows(among, new if problem.probes else state.centres, len(empty))
+            visits = far.passes * among.n_rows
             if far.centres is not None:
                 new = problem.space.feasible(new.replaced(empty[: len(far.rows)], far.centres))
         return StepResult(state.at(new), visits)
 
 
 NEXT_CENTRES = NextCentres()
+
+
+def _some_rows(problem: Problem, clusters: int) -> Problem:
+    """Return the problem over a few rows for each cluster, evenly spaced: to search all of them for
+    all centres would take longer than a sweep that looks through few."""
+    weight, size = problem.rows.blocks.weight, SEARCHED * clusters
+    numbers = np.unique(weights_at(weight).hit(np.arange(0.5, size) * (weight.sum() / size)))
+    return replace(problem, rows=problem.rows.part(numbers, np.ones(len(numbers))))
 
 
 @dataclass(frozen=True)

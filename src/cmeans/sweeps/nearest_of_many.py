@@ -48,6 +48,9 @@ from .search_costs import SearchCosts, SearchSample
 from .state import State
 from .statistics import FinalSums
 
+# squared distances, in means of some rows, from which on a row looks through more than a few groups
+FAR = 1.5
+
 
 class _FoundArgument(Structure):
     """struct found"""
@@ -64,6 +67,7 @@ class _CentreGroupsArgument(Structure):
         *((name, ADDRESS) for name in ("middles", "radius", "panels", "number", "first")),
         ("count", WHOLE),
         ("probes", WHOLE),
+        ("far", REAL),
         ("margin", REAL),
     ]
 
@@ -148,7 +152,7 @@ class NearestAssign:
 
 class NearestSearch:
     """The nearest centre of each row, and the squared distance to it; with `probes`, the nearest of
-    those in so many groups whose middles are nearest."""
+    those in so many groups whose middles are nearest, unless that is far."""
 
     def __init__(self, dtype: Any, probes: int = 0) -> None:
         self._finder = _Finder(dtype, probes)
@@ -203,7 +207,8 @@ def _grouped(
     probes: int,
 ) -> _Grouped:
     """Return the centres of a state in groups, whose bounds are taken along the directions, or of
-    all columns where there are none; a row looks through `probes` of them at most."""
+    all columns where there are none; a row looks through `probes` of them, or through all where it
+    is far."""
     centres, norms, dtype = state.centres, state.centres.squared_norms(), groups.middles.dtype
     search = search_argument(rows, space, state, directions, panelled=False)
     lanes = LINE // dtype.itemsize
@@ -224,7 +229,7 @@ def _grouped(
         aligned(first.astype(np.int64)),
     ]
     margin = margin_of_products(dtype, space.size)
-    argument = _CentreGroupsArgument(*map(address, kept), len(groups), probes, margin)
+    argument = _CentreGroupsArgument(*map(address, kept), len(groups), probes, FAR, margin)
     argument.kept = kept  # as long as a thread uses it
     return _Grouped(search, argument)
 

@@ -39,6 +39,9 @@ from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics
 
+# rows among which the first of a cluster is looked for, and of very many clusters for each
+FIRST_ROWS, FIRST_ROWS_EACH = 2**14, 4
+
 
 class OwnLabels:
     """The cluster of each row's largest membership, as labelling sweeps leave it beside the
@@ -222,7 +225,7 @@ class FewNearestPass(Pass[tuple[IntArray, Array]]):
 @dataclass(frozen=True)
 class FirstRowsPass(NumberedPass[Float64]):
     """(c,) for each centre, the place of the first row of positive weight that has it as the
-    nearest centre; infinite for a centre without such a row."""
+    nearest centre; infinite for a centre without such a row, or with none in the first tasks."""
 
     state: State
     places: IntArray | None  # (n,) of the rows; None: their numbers
@@ -232,12 +235,14 @@ class FirstRowsPass(NumberedPass[Float64]):
 
     def work(self, rows: RepresentedRows, task: int, prepared: NearestFunction) -> Float64:
         start, stop = rows.task_range(task)
+        found = np.full(len(self.state.centres), np.inf)
+        if self.first + start >= max(FIRST_ROWS, FIRST_ROWS_EACH * len(found)):
+            return found
         if self.places is None:
             places = np.arange(self.first + start, self.first + stop)
         else:
             places = self.places[start:stop]
         labels, weighs = prepared(rows, self.state, task)[0], rows.blocks.weight[start:stop] > 0
-        found = np.full(len(self.state.centres), np.inf)
         np.minimum.at(found, labels[weighs], places[weighs])
         return found
 

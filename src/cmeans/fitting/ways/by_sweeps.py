@@ -17,7 +17,7 @@ from ...rules import Rule
 from ...runtime.callbacks import SweepHook, memory_logger
 from ...runtime.progress import Reporter
 from ...solvers.annealing import Annealing
-from ...solvers.hierarchy import rows_of_hierarchy, sweeps_of_hierarchy
+from ...solvers.hierarchy import rows_of_hierarchy, with_few_sweeps
 from ...solvers.multistart import FromStarts, Runs
 from ...solvers.observer import AfterSweep, Observer
 from ...solvers.search import Breathing, Searching
@@ -71,8 +71,7 @@ class BySweeps:
         problem = Problem(rows, method.rule, context.engine, settings.stopping)
         in_levels = settings.search.method == "hierarchical"
         if in_levels and not method.rule.is_soft:
-            stopping = sweeps_of_hierarchy(problem, settings.n_clusters)
-            problem = replace(problem, stopping=stopping)
+            problem = with_few_sweeps(problem, settings.n_clusters)
         starting = problem if method.pilot is None else replace(problem, rule=method.pilot.rule)
         swept = context.prepared(
             Swept(context, geometry, problem, starting, FromStarts(method.pilot))
@@ -198,7 +197,7 @@ class BySweeps:
     def _sample_sizes(self, settings: FitSettings, space: Space, blocks: Blocks) -> list[int]:
         """Rows of the samples that are swept before all rows."""
         if settings.search.method == "hierarchical":
-            return [rows_of_hierarchy(blocks.n_rows, settings.n_clusters)]
+            return [rows_of_hierarchy(space, blocks, settings.n_clusters)]
         drawn = isinstance(vars(self).get("init"), str) and settings.search.progressive
         few = not (drawn and space.sweeps_products)
         return [] if few else sample_sizes(blocks.n_rows, settings.n_clusters, blocks.limits)
