@@ -14,9 +14,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from cmeans import KernelKMeans, Sizes
 from cmeans.native import is_available
-from cmeans.solvers.sizes import apportioned, near, solve
+from cmeans.solvers.sizes import apportioned, near, prices, solve
 from limited import limited
 from naive import point_distances
+from naive_sizes import cheapest
 
 MANY = solve.EXACT + 8
 EQUAL = Sizes(least=1.0, most=1.0, of="mean")
@@ -99,6 +100,37 @@ def test_rooms_are_filled_in_the_order_of_what_rows_lose(monkeypatch: pytest.Mon
     assert room.spare[0] == 50 - (np.maximum(np.bincount(labels, minlength=20) - 2, 0)).sum()
     monkeypatch.setattr("cmeans.native.is_available", lambda: False)
     np.testing.assert_array_equal(placed()[0], ranks)
+
+
+def test_rows_settle_at_least_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, n, c = np.random.default_rng(2), 60, 20
+    clusters = np.array([rng.permutation(c)[: near.NEAR] for _ in range(n)], np.int32)
+    rows = near.NearestClusters(clusters, rng.random((n, near.NEAR)), np.ones(n))
+    d2 = np.full((n, c), 9.0)
+    np.put_along_axis(d2, clusters, rows.d2, axis=1)
+    for least, most in ((3, 3), (2, 4), (0, 4), (0, n)):
+        bounds = prices.SizeBounds(np.full(c, least * 1.0), np.full(c, most * 1.0), n, 1.0, 1.0)
+        cost, _ = cheapest(d2, np.ones(n), bounds.low, bounds.high)
+        for is_available in (True, False):
+            monkeypatch.setattr("cmeans.native.is_available", lambda here=is_available: here)
+            for start in (np.zeros(c), rng.normal(size=c)):
+                settled = rows.settled(bounds, start)
+                assert settled is not None
+                ranks, g = settled
+                own = rows.d2[np.arange(n), ranks]
+                sizes = np.bincount(clusters[np.arange(n), ranks], minlength=c)
+                assert least <= sizes.min()
+                assert sizes.max() <= most
+                np.testing.assert_allclose(own.sum(), cost, rtol=1e-9)
+                dual = rows.net(g).min(axis=1).sum() + bounds.dual_part(g)
+                np.testing.assert_allclose(dual, cost, rtol=1e-9)
+                assert bounds.missed(np.where(np.abs(g) < 1e-12, 0.0, g), sizes).max() == 0
+
+
+def test_rows_of_one_place_find_no_room_among_what_they_know() -> None:
+    rows = near.NearestClusters(np.zeros((50, 16), np.int32) + np.arange(16, dtype=np.int32),
+                                np.ones((50, 16)), np.ones(50))
+    assert rows.settled(prices.SizeBounds(np.ones(20), np.full(20, 4.0), 50, 1.0, 1.0), np.zeros(20)) is None
 
 
 def test_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:

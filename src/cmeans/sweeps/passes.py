@@ -16,10 +16,12 @@ from ..engines import NumberedPass, Pass
 from ..rules import Hard, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
+from .bounded import SumsByLabel
 from .choice import (
     CostsFunction,
     DeviationsFunction,
     FewNearestFunction,
+    KnownFunction,
     MarginFunction,
     MeasureFunction,
     NearestFunction,
@@ -28,6 +30,8 @@ from .choice import (
     costs_for,
     deviations_for,
     few_nearest_for,
+    known_for,
+    label_sums_for,
     margins_for,
     measure_for,
     nearest_for,
@@ -220,6 +224,25 @@ class FewNearestPass(Pass[tuple[IntArray, Array]]):
 
 
 @dataclass(frozen=True)
+class KnownClustersPass(NumberedPass[Array]):
+    """(b, k) squared distances to the clusters (n, k) that rows know."""
+
+    rule: Rule
+    state: State
+    clusters: IntArray
+
+    def prepare(self, rows: RepresentedRows) -> KnownFunction:
+        return known_for(rows, self.rule, len(self.state.centres))
+
+    def work(self, rows: RepresentedRows, task: int, prepared: KnownFunction) -> Array:
+        start, stop = rows.task_range(task)
+        return prepared(rows, self.state, self.clusters[start:stop], task)
+
+    def part(self, start: int, stop: int) -> KnownClustersPass:
+        return replace(self, first=start, clusters=self.clusters[start:stop])
+
+
+@dataclass(frozen=True)
 class FirstRowsPass(NumberedPass[Float64]):
     """(c,) for each centre, the place of the first row of positive weight that has it as the
     nearest centre; infinite for a centre without such a row."""
@@ -255,8 +278,20 @@ class PartitionPass(Pass[Statistics]):
     memberships: Array | Partition
     about: State | None = None  # whose metrics ask for second moments
 
-    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Statistics:
+    def prepare(self, rows: RepresentedRows) -> SumsByLabel | None:
+        given = self.memberships
+        by_label = isinstance(given, Partition) and self.about is None
+        return label_sums_for(rows, cast(Partition, given)) if by_label else None
+
+    def work(
+        self, rows: RepresentedRows, task: int, prepared: SumsByLabel | None
+    ) -> Statistics:
+        if prepared is not None:
+            return cast(Statistics, prepared(rows, task))
         return gather(rows, self.rule, self.memberships, task, self.about)
+
+    def conclude(self, total: Statistics) -> Statistics:
+        return total.settled
 
     def part(self, start: int, stop: int) -> PartitionPass:
         given = self.memberships

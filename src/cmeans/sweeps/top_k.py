@@ -153,4 +153,26 @@ class NativeFewNearest:
         return np.concatenate(clusters), np.concatenate(distances)
 
 
+class NativeKnown:
+    """The squared distances of one task's rows to the clusters (b, k) that they know."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._cache = CentresCache(None)
+        types = ROWS, CENTRES, ADDRESS, ADDRESS
+        self._pass = native.function("measure_known", dtype, types, INT)
+
+    def __call__(
+        self, rows: RepresentedRows, state: State, clusters: IntArray, task: int
+    ) -> Array:
+        if rows.are_csr or state.metrics is not None:
+            return generic.known(rows, state, clusters, task)
+        distances, done_rows = [], 0
+        for here, centres in self._cache.blocks(rows, rows.space, state, task):
+            own = np.ascontiguousarray(clusters[done_rows : done_rows + len(here)])
+            distances.append(np.empty(own.shape, here.dtype))
+            done(self._pass(here.argument, centres, address(own), address(distances[-1])))
+            done_rows += len(here)
+        return np.concatenate(distances)
+
+
 ARGUMENTS = (ROWS, CENTRES, TEXT, WHOLE, pointer_to(SearchArgument), ADDRESS)

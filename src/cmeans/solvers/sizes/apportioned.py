@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...data.arrays import Float64, IntArray
@@ -12,25 +14,45 @@ from .near import NearestClusters, PlacedRows, near_prices
 from .prices import SizeBounds
 
 
-def better_start(problem: Problem, centres: Centres, bounds: SizeBounds) -> tuple[Centres, int]:
-    """Return the centres, or some in proportion to their rows where these cost less once rows are
-    placed, and rows visited. Bounds are the same for all clusters."""
-    other = apportioned(problem, centres, bounds)
+@dataclass(frozen=True)
+class Start:
+    """Centres, and the clusters that rows know there."""
+
+    centres: Centres
+    rows: NearestClusters
+
+    @classmethod
+    def of(cls, problem: Problem, centres: Centres) -> Start:
+        """Find the clusters by a pass."""
+        return cls(centres, NearestClusters.of(problem, State(centres, np.zeros(len(centres)))))
+
+    def cost(self, problem: Problem, bounds: SizeBounds) -> float:
+        """Return the cost of rows that are placed within the bounds."""
+        none = np.zeros(len(self.centres))
+        prices, _ = near_prices(problem, self.rows, bounds, none, first=True)
+        placed = PlacedRows.of(problem, self.rows, bounds, State(self.centres, prices))
+        return float(placed.d2 @ self.rows.weight.astype(np.float64))
+
+
+def better_start(problem: Problem, start: Start, bounds: SizeBounds) -> Start:
+    """Return the start, or one whose centres are in proportion to their rows where that costs less
+    once rows are placed. Bounds are the same for all clusters."""
+    other = apportioned(problem, start, bounds)
     if other is None:
-        return centres, problem.n_rows
-    costs = [_placed_cost(problem, one, bounds) for one in (centres, other)]
-    return (other if costs[1] < costs[0] else centres), 3 * problem.n_rows
+        return start
+    costs = [one.cost(problem, bounds) for one in (start, other)]
+    return other if costs[1] < costs[0] else start
 
 
-def apportioned(problem: Problem, centres: Centres, bounds: SizeBounds) -> Centres | None:
+def apportioned(problem: Problem, start: Start, bounds: SizeBounds) -> Start | None:
     """Return as many centres, of which clusters of too many rows have several, and the lightest
     none; None where that changes nothing, or too few rows differ.
 
     Where there are several they are rows of the cluster, at evenly spaced ranks of their distances
     to the old centre.
     """
+    centres, nearest = start.centres, start.rows
     c = len(centres)
-    nearest = NearestClusters.of(problem, State(centres, np.zeros(c)), 1)
     labels, d2 = nearest.clusters[:, 0], nearest.d2[:, 0]
     sizes = np.bincount(labels, nearest.weight, c).astype(np.float64)
     numbers = seats(sizes, float(bounds.high[0]))
@@ -49,7 +71,9 @@ def apportioned(problem: Problem, centres: Centres, bounds: SizeBounds) -> Centr
     ]
     drawn = np.concatenate(chosen)
     new = problem.space.embed(problem.rows.blocks.take(drawn), drawn)
-    return Centres.stack([centres[np.flatnonzero(numbers == 1)], new])
+    kept = np.flatnonzero(numbers == 1)
+    rows = nearest.replaced(problem, kept, new, c)
+    return Start(Centres.stack([centres[kept], new]), rows)
 
 
 def seats(sizes: Float64, most: float) -> IntArray:
@@ -66,12 +90,3 @@ def seats(sizes: Float64, most: float) -> IntArray:
         numbers[heavy] += 1
         numbers[light] = 0
     return numbers
-
-
-def _placed_cost(problem: Problem, centres: Centres, bounds: SizeBounds) -> float:
-    """Return the cost of rows that are placed within the bounds."""
-    none = np.zeros(len(centres))
-    rows = NearestClusters.of(problem, State(centres, none))
-    prices, _ = near_prices(problem, rows, bounds, none, first=True)
-    placed = PlacedRows.of(problem, rows, bounds, State(centres, prices))
-    return float(placed.d2 @ rows.weight.astype(np.float64))

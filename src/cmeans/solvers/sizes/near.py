@@ -1,5 +1,6 @@
 """Bounds of sizes for many clusters: rows know their nearest clusters alone, prices are found for
-all clusters at once, and rows are placed where there is room, those first that have most to lose.
+all clusters at once, and rows then move along shortest paths until the bounds hold; where no path
+leads on, rows are placed where there is room, those first that have most to lose.
 
 The prices are a lower bound of the cost of all assignments all the same, so that the gap of the one
 that is found is known."""
@@ -17,15 +18,17 @@ import numpy.typing as npt
 from ... import native
 from ...data.arrays import Array, Float64, IntArray
 from ...data.partitions import Partition
-from ...native.calls import ADDRESS, REAL, WHOLE, address
+from ...native.calls import ADDRESS, REAL, WHOLE, address, done
 from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ...spaces import Space
-from ...sweeps.final_pass import Moves
-from ...sweeps.passes import FewNearestPass, MarginPass, SweepPass
+from ...spaces.centres import Centres
+from ...sweeps.final_pass import GivenLabels
+from ...sweeps.passes import FewNearestPass, KnownClustersPass, MarginPass, SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
 from ..solution import NEXT_CENTRES, StepResult
+from .flow import Flow
 from .prices import SizeBounds
 
 NEAR = 16  # clusters that a row knows: FEW in native/placing.c
@@ -38,6 +41,7 @@ TOLERANCE = 1e-3  # least share of the costs by which they are to fall in a swee
 CHUNK = 8192  # rows whose masses are summed together
 MEASURED = 1 << 21  # distances of rows to all clusters that are looked at together
 SHARE = (WHOLE, ADDRESS, ADDRESS, ADDRESS, ADDRESS, REAL, ADDRESS)
+SETTLE = (WHOLE, WHOLE, ADDRESS, ADDRESS, ADDRESS, WHOLE, *[ADDRESS] * 4)
 PLACE = (WHOLE, WHOLE, *[ADDRESS] * 8)
 
 
@@ -58,6 +62,26 @@ class NearestClusters:
         clusters, d2 = (np.concatenate(part) for part in parts)
         weight = np.ascontiguousarray(problem.rows.blocks.weight[:], d2.dtype)
         return cls(clusters, d2, weight)
+
+    def at(self, problem: Problem, state: State) -> NearestClusters:
+        """Return the same clusters with their distances at a state, by a pass."""
+        parts = problem.map(KnownClustersPass(problem.rule, state, self.clusters))
+        return replace(self, d2=np.concatenate(list(parts)))
+
+    def replaced(
+        self, problem: Problem, kept: IntArray, new: Centres, n_clusters: int
+    ) -> NearestClusters:
+        """Return the nearest of the clusters that are kept, numbered anew, and of new centres after
+        them."""
+        number = np.full(n_clusters, -1, np.int32)
+        number[kept] = np.arange(len(kept))
+        state = State(new, np.zeros(len(new)))
+        others = NearestClusters.of(problem, state, min(self.clusters.shape[1], len(new)))
+        clusters = np.hstack([number[self.clusters], others.clusters + np.int32(len(kept))])
+        d2 = np.where(clusters < 0, np.inf, np.hstack([self.d2, others.d2])).astype(self.d2.dtype)
+        order = np.argsort(d2, axis=1, kind="stable")[:, : self.clusters.shape[1]]
+        clusters = np.maximum(np.take_along_axis(clusters, order, axis=1), 0)
+        return replace(self, clusters=clusters, d2=np.take_along_axis(d2, order, axis=1))
 
     def net(self, prices: Float64) -> Array:
         """(n, NEAR) squared distances less prices."""
@@ -86,6 +110,35 @@ class NearestClusters:
         shares *= (weight / shares.sum(axis=1))[:, None]
         np.add.at(mass, clusters, shares)
         return mass
+
+
+    def settled(
+        self, bounds: SizeBounds, prices: Float64
+    ) -> tuple[npt.NDArray[np.int32], Float64] | None:
+        """Return the ranks (n,) of the clusters in the cheapest placement within the bounds, and
+        prices by which every row is where it costs least; None where rows know too few clusters."""
+        weighs = self.weight > 0
+        least, most = _in_rows(bounds, int(np.count_nonzero(weighs)))
+        if native.is_available():
+            ranks, new = np.empty(len(self.d2), np.int32), np.array(prices, np.float64)
+            known = address(self.clusters), address(self.d2), address(self.weight)
+            left = native.function("settle_rows", self.d2.dtype, SETTLE, WHOLE)(
+                *self.d2.shape, *known, len(new), *map(address, (least, most, new, ranks))
+            )
+            return None if done(left) else (ranks, new)
+        ranks = np.argmin(self.net(prices), axis=1).astype(np.int32)
+        rows, clusters = np.flatnonzero(weighs), self.clusters[weighs]
+        d2 = np.full((len(rows), len(prices)), np.inf)
+        np.put_along_axis(d2, clusters, self.d2[weighs], axis=1)
+        labels = clusters[np.arange(len(rows)), ranks[rows]]
+        mass = np.bincount(labels, minlength=len(prices)) * 1.0
+        whole = SizeBounds(least * 1.0, most * 1.0, float(len(rows)), 1.0, 1.0)
+        flow = Flow(d2, labels, np.ones(len(rows)), mass, prices, whole)
+        if not flow.settle():
+            return None
+        held = flow.holdings
+        ranks[rows[held.row]] = np.argmax(clusters[held.row] == held.cluster[:, None], axis=1)
+        return ranks, flow.prices[:-1] - flow.prices[-1]
 
 
 def near_prices(
@@ -120,13 +173,29 @@ class PlacedRows:
     labels: IntArray  # (n,)
     d2: Float64  # (n,) squared distances to them
     mass: Float64  # (c,)
+    prices: Float64  # (c,)
+    # by how much they may cost more, less these prices, than where they cost least
+    excess: float = 0.0
 
     @classmethod
     def of(
         cls, problem: Problem, rows: NearestClusters, bounds: SizeBounds, state: State
     ) -> PlacedRows:
-        """Place all rows, those first that lose most where their cluster is full; rows of no weight
-        stay where they cost least. The bounds are multiples of the weight that all others have."""
+        """Place all rows at least cost; rows of no weight stay where they cost least. The bounds
+        are multiples of the weight that all others have."""
+        prices, n = state.known_scales(), len(rows.d2)
+        settled = rows.settled(bounds, prices)
+        if settled is None:
+            return cls._in_turn(problem, rows, bounds, state)
+        at = np.arange(n), settled[0]
+        labels, d2 = rows.clusters[at].astype(np.intp), rows.d2[at].astype(np.float64)
+        return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)), settled[1])
+
+    @classmethod
+    def _in_turn(
+        cls, problem: Problem, rows: NearestClusters, bounds: SizeBounds, state: State
+    ) -> PlacedRows:
+        """Place all rows, those first that lose most where their cluster is full."""
         prices, n = state.known_scales(), len(rows.d2)
         net, weighs = rows.net(prices), np.flatnonzero(rows.weight > 0)
         two = np.partition(net[weighs], 1, axis=1)
@@ -139,7 +208,7 @@ class PlacedRows:
         for start in range(0, len(left), most):
             some = left[start : start + most]
             labels[some], d2[some] = _among_all(problem, some, state, room)
-        return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)))
+        return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)), prices)
 
     def sums(self, problem: Problem) -> Statistics:
         """The sums of a sweep that has the rows in these clusters."""
@@ -148,17 +217,23 @@ class PlacedRows:
         spread = _sums_of(self.labels, weight * self.d2, c)
         return replace(problem.sums_of(Partition(self.labels, c, blocks.x)), spread=spread)
 
+    def beside_others(self, rows: NearestClusters, found_at: Float64) -> PlacedRows:
+        """Return the same with the excess, where rows know the nearest clusters by some prices:
+        others are as far as the last of these at least, less what prices have risen by."""
+        d2, weight = rows.d2.astype(np.float64), rows.weight.astype(np.float64)
+        others = (d2[:, -1] - found_at[rows.clusters[:, -1]]) - (self.prices - found_at).max()
+        least = np.minimum((d2 - self.prices[rows.clusters]).min(axis=1), others)
+        beyond = np.maximum(self.d2 - self.prices[self.labels] - least, 0.0)
+        return replace(self, excess=float(weight @ beyond))
+
     def numbered(self, order: IntArray) -> PlacedRows:
         """Return the same with the clusters in another order (c,)."""
-        return replace(self, labels=np.argsort(order)[self.labels], mass=self.mass[order])
+        labels = np.argsort(order)[self.labels]
+        return replace(self, labels=labels, mass=self.mass[order], prices=self.prices[order])
 
-    def moves(self, problem: Problem, state: State, space: Space) -> Moves:
-        """The moves from where a state has the rows by price."""
-        cheapest = NearestClusters.of(problem, state, 1, space)
-        sources = cheapest.clusters[:, 0].astype(np.intp)
-        rows = np.flatnonzero(self.labels != sources)
-        d2 = np.stack([cheapest.d2[rows, 0], self.d2[rows]], axis=1)
-        return Moves(rows, sources[rows], self.labels[rows], d2)
+    def moves(self, problem: Problem, state: State, space: Space) -> GivenLabels:
+        """The clusters of all rows, as the last pass reads them."""
+        return GivenLabels(self.labels, self.d2, self.excess)
 
 
 @dataclass(frozen=True)
@@ -171,9 +246,7 @@ class _Room:
 
     @classmethod
     def of(cls, bounds: SizeBounds, n_rows: int) -> _Room:
-        assert bounds.quantum is not None
-        least = np.rint(bounds.low / bounds.quantum).astype(np.int64)
-        most = np.rint(np.minimum(bounds.high / bounds.quantum, n_rows)).astype(np.int64)
+        least, most = _in_rows(bounds, n_rows)
         return cls(least, most, np.array([n_rows - least.sum()]))
 
     def place(
@@ -204,6 +277,13 @@ class _Room:
         return ranks
 
 
+def _in_rows(bounds: SizeBounds, n_rows: int) -> tuple[IntArray, IntArray]:
+    """Return the bounds in numbers of rows."""
+    assert bounds.quantum is not None
+    least = np.rint(bounds.low / bounds.quantum).astype(np.int64)
+    return least, np.rint(np.minimum(bounds.high / bounds.quantum, n_rows)).astype(np.int64)
+
+
 def _sums_of(labels: IntArray, values: Array, n_clusters: int) -> Float64:
     """(c,) the sum of each cluster's values (n,)."""
     return np.bincount(labels, values, n_clusters).astype(np.float64)
@@ -229,6 +309,8 @@ class PlacingStep:
     """New centres, those of rows that are placed within the bounds, and the prices for that."""
 
     bounds: SizeBounds
+    # clusters that rows know in all sweeps; None: those nearest in each
+    known: NearestClusters | None = None
     needs_labels: bool = False
     keeps_clusters: bool = True
     needs_sums: ClassVar[bool] = False
@@ -241,15 +323,30 @@ class PlacingStep:
         last: tuple[State, Statistics] | None,
     ) -> StepResult:
         at = swept.state
-        rows = NearestClusters.of(problem, State(at.centres, np.zeros(len(at.centres))))
-        prices, _ = near_prices(problem, rows, self.bounds, at.known_scales(), first=last is None)
-        placed = PlacedRows.of(problem, rows, self.bounds, State(at.centres, prices))
+        placed = placed_at(problem, self.bounds, at, self.known, first=last is None)
         sums = placed.sums(problem)
         if not sums.is_finite():
             raise OutOfRangeError(NOT_FINITE)
         new = NEXT_CENTRES(problem, swept, sums, last)
         visits = 2 * problem.n_rows + new.row_visits
-        return StepResult(State(new.state.centres, prices), visits, sums=sums)
+        return StepResult(State(new.state.centres, placed.prices), visits, sums=sums)
+
+
+def placed_at(
+    problem: Problem,
+    bounds: SizeBounds,
+    at: State,
+    known: NearestClusters | None,
+    *,
+    first: bool,
+) -> PlacedRows:
+    """Place rows in clusters that they know, by prices from those of a state on."""
+    if known is None:
+        rows = NearestClusters.of(problem, State(at.centres, np.zeros(len(at.centres))))
+    else:
+        rows = known.at(problem, at)
+    prices, _ = near_prices(problem, rows, bounds, at.known_scales(), first=first)
+    return PlacedRows.of(problem, rows, bounds, State(at.centres, prices))
 
 
 def until_costs_stand(problem: Problem) -> Problem:

@@ -37,7 +37,7 @@ from ..multistart import (
 )
 from ..observer import Observer
 from ..solution import NEXT_CENTRES, Solution, StepResult
-from .apportioned import better_start
+from .apportioned import Start, better_start
 from .assignment import WholeRows, assigned
 from .near import (
     MEASURED,
@@ -45,7 +45,6 @@ from .near import (
     NearestClusters,
     PlacedRows,
     PlacingStep,
-    near_prices,
     until_costs_stand,
 )
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
@@ -56,6 +55,9 @@ SETTLED_ROUGHLY = 1e-5  # in float32
 MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
 EXACT = 32  # clusters up to which the cheapest assignment is sought in every sweep
 COPIES = 3  # of the distances of all rows to all clusters, that the repair holds at once
+FOUND = 1 << 32  # rows times clusters times columns up to which sweeps find what rows know anew
+EXACTLY = 1e-12  # share of the costs that is rounding
+TURNS = 4  # of the repair, each with the clusters that rows know by the prices of the one before
 REPAIRED = 1 << 25  # rows times clusters up to which it is sought in the end all the same
 BORDER = (
     1e-3  # of the mean squared distance: margin within which the last moves are sought at first
@@ -140,6 +142,7 @@ class Sized(Solving):
     plain: Rule
     n_rows: int  # of the fit: fewer are a sample
     matched: bool  # whether starts are brought into the order of the bounds, as drawn ones are
+    start: Start | None = None  # the only one, where rows have been placed there
 
     @property
     def takes_fewer_starts(self) -> bool:
@@ -173,13 +176,20 @@ class Sized(Solving):
         stand still."""
         if self.are_placed(problem):
             first = State(state.centres, np.zeros(len(state.centres)))
-            step = PlacingStep(self.bounds(problem))
+            step = PlacingStep(self.bounds(problem), self._known(problem, state))
             return solve(problem, first if state.scales is None else state, observer, step)
         pricing, prices, visits = self.pricing(problem, state)
         # a mixture of centres has no prices
         plain = replace(problem, stopping=replace(problem.stopping, acceleration=None))
         solution = solve(plain, State(state.centres, prices), observer, _SizedStep(pricing))
         return replace(solution, row_visits=solution.row_visits + visits)
+
+    def _known(self, problem: Problem, state: State) -> NearestClusters | None:
+        """Return the clusters that rows know in all sweeps from a start, as these are very many;
+        None where rows know those nearest in each sweep."""
+        if problem.n_rows * len(state.centres) * problem.space.size <= FOUND:
+            return None
+        return self.start.rows if self.start is not None else Start.of(problem, state.centres).rows
 
     def are_placed(self, problem: Problem) -> bool:
         """True where clusters are so many that rows are placed one after the other, as the cheapest
@@ -236,22 +246,31 @@ class Sized(Solving):
                 [self._matched(centres, problem) for centres in first],
                 visits + len(first) * problem.n_rows,
             )
+        solver = self
         if self.are_placed(within):
             within = until_costs_stand(within)
             first = first if runs.search is None else first[-1:]  # one run, from the plain solution
-            first, visited = self._apportioned(first, within)
-            visits += visited
-        best = best_of(first, len(first), within, observer, schedule=schedule, solver=self)
+            starts = self._apportioned(first, within)
+            visits += 2 * problem.n_rows * len(starts)
+            if starts:
+                first = [start.centres for start in starts]
+                solver = replace(self, start=starts[0] if len(starts) == 1 else None)
+        best = best_of(first, len(first), within, observer, schedule=schedule, solver=solver)
         return within, replace(best, row_visits=visits + best.row_visits)
 
-    def _apportioned(self, first: list[Centres], problem: Problem) -> tuple[list[Centres], int]:
-        """Return starts that cost less where clusters of too many rows have several centres, and
-        rows visited; given ones, and those for bounds that differ, as they are."""
+    def _apportioned(self, first: list[Centres], problem: Problem) -> list[Start]:
+        """Return starts that cost less where clusters of too many rows have several centres; none
+        for given ones, and for bounds that differ."""
         bounds = self.bounds(problem)
-        if not self.matched or np.ptp(bounds.low) or np.ptp(bounds.high):
-            return first, 0
-        better = [better_start(problem, centres, bounds) for centres in first]
-        return [centres for centres, _ in better], sum(visited for _, visited in better)
+        if not self.matched or self._differ:
+            return []
+        starts = (Start.of(problem, centres) for centres in first)
+        return [better_start(problem, start, bounds) for start in starts]
+
+    @property
+    def _differ(self) -> bool:
+        """True where clusters have bounds of their own."""
+        return bool(np.ptp(self.limits.low) or np.ptp(self.limits.high))
 
     def _as_final(self, rule: Rule, state: State, sums: Statistics | None) -> tuple[Rule, State]:
         """Return an interrupted plain run as one without bounds that hold."""
@@ -264,7 +283,10 @@ class Sized(Solving):
         Where rows are at fewer places than there are clusters, several begin at one, which divide
         its rows.
         """
-        c, mass = len(self.limits.low), problem.sweep(State(centres)).mass
+        c = len(self.limits.low)
+        if not self._differ and len(centres) == c:
+            return centres
+        mass = problem.sweep(State(centres)).mass
         sharing = np.ones(len(centres), dtype=np.intp)
         for _ in range(c - len(centres)):
             sharing[np.argmax(mass / sharing)] += 1
@@ -324,8 +346,7 @@ class Sized(Solving):
         cost = result.assignment.objective / problem.rows.blocks.unit
         gap = float(prices @ mass) - bounds.dual_part(prices)
         if moves is not None:
-            net = moves.d2 - np.stack([prices[moves.sources], prices[moves.labels]], axis=1)
-            gap += float(problem.rows.blocks.weight[moves.rows] @ (net[:, 1] - net[:, 0]))
+            gap += moves.excess(prices, problem.rows.blocks.weight)
         if not bounds.are_kept(mass, MISSED / len(mass) if problem.rule.is_soft else SLACK):
             self._warn_of_missed(bounds, mass, problem)
         return replace(result, size_gap=max(gap, 0.0) / abs(cost) if cost else 0.0)
@@ -335,16 +356,19 @@ class Sized(Solving):
     ) -> tuple[State, WholeRows | PlacedRows, int]:
         """Return the state with its last prices, the rows in their clusters, and rows visited:
         where they are few enough the cheapest of all assignments."""
-        centres = state.centres
+        centres, prices, visits = state.centres, state.known_scales(), 0
         repaired = problem.n_rows * len(centres) <= REPAIRED
-        # a price that is nearly right shows which clusters matter, and saves moves
-        known = state if repaired else State(centres, np.zeros(len(centres)))
-        rows = NearestClusters.of(problem, known, space=space)
-        prices, _ = near_prices(problem, rows, bounds, state.known_scales(), first=False)
-        state, visits = State(centres, prices), 2 * problem.n_rows
-        if not repaired:
-            return state, PlacedRows.of(problem, rows, bounds, state), visits
-        found = assigned(problem, problem.rule, bounds, state, np.inf, space)
+        for _ in range(TURNS if repaired else 1):
+            # a price that is nearly right shows which clusters matter
+            at = State(centres, prices)
+            rows = NearestClusters.of(problem, at, space=space)
+            placed = PlacedRows.of(problem, rows, bounds, at).beside_others(rows, prices)
+            prices, visits = placed.prices, visits + 2 * problem.n_rows
+            if placed.excess <= EXACTLY * float(placed.d2 @ rows.weight):
+                break
+        if not repaired or placed.excess <= EXACTLY * float(placed.d2 @ rows.weight):
+            return State(centres, prices), placed, visits
+        found = assigned(problem, problem.rule, bounds, State(centres, prices), np.inf, space)
         whole = WholeRows.of_equal(found, bounds)
         return State(centres, found.prices), whole, visits + found.row_visits
 
