@@ -111,8 +111,8 @@ def test_rows_settle_at_least_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     for least, most in ((3, 3), (2, 4), (0, 4), (0, n)):
         bounds = prices.SizeBounds(np.full(c, least * 1.0), np.full(c, most * 1.0), n, 1.0, 1.0)
         cost, _ = cheapest(d2, np.ones(n), bounds.low, bounds.high)
-        for is_available in (True, False):
-            monkeypatch.setattr("cmeans.native.is_available", lambda here=is_available: here)
+        for by_native in (True, False):
+            monkeypatch.setattr("cmeans.native.is_available", lambda here=by_native: here)
             for start in (np.zeros(c), rng.normal(size=c)):
                 settled = rows.settled(bounds, start)
                 assert settled is not None
@@ -128,9 +128,10 @@ def test_rows_settle_at_least_cost(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rows_of_one_place_find_no_room_among_what_they_know() -> None:
-    rows = near.NearestClusters(np.zeros((50, 16), np.int32) + np.arange(16, dtype=np.int32),
-                                np.ones((50, 16)), np.ones(50))
-    assert rows.settled(prices.SizeBounds(np.ones(20), np.full(20, 4.0), 50, 1.0, 1.0), np.zeros(20)) is None
+    clusters = np.tile(np.arange(16, dtype=np.int32), (50, 1))
+    rows = near.NearestClusters(clusters, np.ones((50, 16)), np.ones(50))
+    bounds = prices.SizeBounds(np.ones(20), np.full(20, 4.0), 50, 1.0, 1.0)
+    assert rows.settled(bounds, np.zeros(20)) is None
 
 
 def test_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,38 +27,60 @@ void EXPORTED(share_rows)(int64_t count, const int32_t *clusters, const real *d2
     }
 }
 
-/* Squared distances (count, FEW) of dense rows to the clusters that they know. */
-int EXPORTED(measure_known)(const struct rows *rows, const struct centres *centres, const int32_t *clusters, real *d2) {
-    const int64_t columns = rows->columns, last = in_lines(columns) - LANES;
-    void *memory = malloc((size_t)in_lines(columns) * sizeof(real) + LINE);
+/* Row i less the shift, zeros beyond the columns; returns k(x, x). */
+static real move_row(const struct rows *rows, int64_t i, real *moved) {
+    const real *row = rows->values + i * rows->pitch;
+    lanes squares = all(0);
+    for (int64_t f = 0; f < rows->columns; f += LANES) {
+        lanes x = load_some(row + f, rows->columns - f);
+        if (rows->shift != NULL)
+            x = subtract(x, load_some(rows->shift + f, rows->columns - f));
+        store(moved + f, x);
+        squares = fused(x, x, squares);
+    }
+    return rows->kxx == NULL ? sum(squares) : rows->kxx[i];
+}
+
+/* Squared distances of a row to AFEW clusters. */
+static void measure_few(const real *moved, real kxx, int64_t columns, const struct centres *centres, const int32_t *clusters, real *d2) {
+    lanes sums[AFEW];
+#pragma GCC unroll 4
+    for (int p = 0; p < AFEW; p++)
+        sums[p] = all(0);
+    for (int64_t f = 0; f < columns; f += LANES) {
+        const lanes x = load(moved + f);
+#pragma GCC unroll 4
+        for (int p = 0; p < AFEW; p++)
+            sums[p] = fused(x, load_some(centres->values + clusters[p] * columns + f, columns - f), sums[p]);
+    }
+    for (int p = 0; p < AFEW; p++)
+        d2[p] = squared_distance(kxx, centres->norms[clusters[p]], sum(sums[p]), (real)centres->rounding);
+}
+
+/* The FEW clusters that have each of some dense rows for least by price (count, FEW), the cheapest first, among the `near` that lie about its
+ * nearest centre (clusters, near), a multiple of AFEW; and squared distances. */
+int EXPORTED(find_about)(const struct rows *rows, const struct centres *centres, const int64_t *nearest, int64_t near, const int32_t *about,
+                         const real *prices, int32_t *clusters, real *d2) {
+    void *memory = malloc((size_t)in_lines(rows->columns) * sizeof(real) + LINE);
     if (memory == NULL)
         return NO_MEMORY;
     real *moved = aligned_to_line(memory);
     for (int64_t i = 0; i < rows->count; i++) {
-        const real *row = rows->values + i * rows->pitch;
-        lanes squares = all(0);
-        for (int64_t f = 0; f <= last; f += LANES) {
-            lanes x = load_some(row + f, columns - f);
-            if (rows->shift != NULL)
-                x = subtract(x, load_some(rows->shift + f, columns - f));
-            store(moved + f, x);
-            squares = fused(x, x, squares);
-        }
-        const real kxx = rows->kxx == NULL ? sum(squares) : rows->kxx[i];
-        for (int k = 0; k < FEW; k += AFEW) {
-            const int32_t *own = clusters + i * FEW + k;
-            lanes sums[AFEW];
-#pragma GCC unroll 4
-            for (int p = 0; p < AFEW; p++)
-                sums[p] = all(0);
-            for (int64_t f = 0; f <= last; f += LANES) {
-                const lanes x = load(moved + f);
-#pragma GCC unroll 4
-                for (int p = 0; p < AFEW; p++)
-                    sums[p] = fused(x, load_some(centres->values + own[p] * columns + f, columns - f), sums[p]);
+        const real kxx = move_row(rows, i, moved);
+        int32_t *own = clusters + i * FEW;
+        real net[FEW], *to = d2 + i * FEW, found[AFEW];
+        for (int64_t k = 0; k < near; k += AFEW) {
+            const int32_t *some = about + nearest[i] * near + k;
+            measure_few(moved, kxx, rows->columns, centres, some, found);
+            for (int p = 0; p < AFEW; p++) {
+                const real here = found[p] - prices[some[p]];
+                int64_t at = at_most(k + p, FEW);
+                for (; at > 0 && here < net[at - 1]; at--)
+                    if (at < FEW)
+                        net[at] = net[at - 1], own[at] = own[at - 1], to[at] = to[at - 1];
+                if (at < FEW)
+                    net[at] = here, own[at] = some[p], to[at] = found[p];
             }
-            for (int p = 0; p < AFEW; p++)
-                d2[i * FEW + k + p] = squared_distance(kxx, centres->norms[own[p]], sum(sums[p]), (real)centres->rounding);
         }
     }
     free(memory);

@@ -13,9 +13,9 @@ from typing import Protocol
 from .. import native
 from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse, itemsize, numpy_dtype
 from ..data.blocks import Blocks
-from ..data.partitions import Partition
 from ..data.outputs import RowOutputs
-from ..rules import Rule
+from ..data.partitions import Partition
+from ..rules import Hard, Rule
 from ..spaces import Space
 from . import generic
 from .bounded import BoundedSweep, MovedRows, SearchMemory, SumsByLabel
@@ -34,7 +34,7 @@ from .nearest_of_many import NearestAssign, NearestSearch
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics
-from .top_k import NativeFewNearest, NativeKnown, NativeTopKAssign, NativeTopKSweep
+from .top_k import NativeAbout, NativeFewNearest, NativeTopKAssign, NativeTopKSweep
 
 # bytes of centres above which a matrix product of the whole block is faster
 LARGEST_CENTRES = 4 * 2**20
@@ -73,8 +73,8 @@ CostsFunction = Callable[[RepresentedRows, Rule, State, int], ClusterCosts]
 NearestFunction = Callable[[RepresentedRows, State, int], tuple[IntArray, Float64]]
 # (b, most) the clusters that have each row for least by price, and squared distances to them
 FewNearestFunction = Callable[[RepresentedRows, Space, State, int, int], tuple[IntArray, Array]]
-# (b, k) squared distances to some clusters of each row (b, k)
-KnownFunction = Callable[[RepresentedRows, State, IntArray, int], Array]
+# the same among clusters (c, near) that lie about the row's nearest centre
+AboutFunction = Callable[[RepresentedRows, State, IntArray, int, int], tuple[IntArray, Array]]
 # sums from which prices follow
 PriceFunction = Callable[[RepresentedRows, Rule, State, int], PriceStatistics]
 # labels by distance less prices, and the rows that could change their cluster for so little
@@ -235,11 +235,12 @@ def label_sums_for(rows: RepresentedRows, partition: Partition) -> SumsByLabel |
     return SumsByLabel(partition) if pays else None
 
 
-def known_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> KnownFunction:
-    """The distances of represented rows to the clusters that they know."""
-    if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
-        return generic.known
-    return NativeKnown(numpy_dtype(rows.blocks.x))
+def about_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> AboutFunction | None:
+    """The clusters that have represented rows for least by price among those about their nearest
+    centre; None where these are not searched for."""
+    dense = not is_sparse(rows.blocks.x) and searches(rows.space, rows.blocks, Hard(), n_clusters)
+    native_sweeps = dense and sweeps_are_native(rows.space, rows.blocks, rule, n_clusters)
+    return NativeAbout(numpy_dtype(rows.blocks.x)) if native_sweeps else None
 
 
 def prices_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> PriceFunction:

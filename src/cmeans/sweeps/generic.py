@@ -318,16 +318,6 @@ def few_nearest(
     return np.concatenate(clusters), np.concatenate(distances)
 
 
-def known(rows: RepresentedRows, state: State, clusters: IntArray, task: int) -> Array:
-    """(b, k) squared distances of the rows of one task to some clusters of each (b, k)."""
-    parts, begin = [], 0
-    for _, _, d2 in _measured(rows, rows.space, state, task, plain=False):
-        here = to_numpy(d2)
-        parts.append(np.take_along_axis(here, clusters[begin : begin + len(here)], axis=1))
-        begin += len(here)
-    return np.concatenate(parts)
-
-
 def distances(rows: RepresentedRows, space: Space, state: State, task: int) -> Array:
     """(b, c) distances, square roots taken, of the rows of one task to every centre, as any
     rows."""

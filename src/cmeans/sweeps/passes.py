@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, fill_rows, to_numpy
 from ..data.known_labels import known_of
@@ -18,19 +19,19 @@ from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
 from .bounded import SumsByLabel
 from .choice import (
+    AboutFunction,
     CostsFunction,
     DeviationsFunction,
     FewNearestFunction,
-    KnownFunction,
     MarginFunction,
     MeasureFunction,
     NearestFunction,
     PriceFunction,
     SweepFunction,
+    about_for,
     costs_for,
     deviations_for,
     few_nearest_for,
-    known_for,
     label_sums_for,
     margins_for,
     measure_for,
@@ -42,6 +43,7 @@ from .generic import fuzzy_deviations, gather, nearest, silhouettes
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics
+from .top_k import NativeAbout
 
 
 class OwnLabels:
@@ -224,22 +226,23 @@ class FewNearestPass(Pass[tuple[IntArray, Array]]):
 
 
 @dataclass(frozen=True)
-class KnownClustersPass(NumberedPass[Array]):
-    """(b, k) squared distances to the clusters (n, k) that rows know."""
+class AboutNearestPass(Pass[tuple[IntArray, Array]]):
+    """The same as of `FewNearestPass`, among the clusters (c, near) about each row's nearest
+    centre, where these are searched for."""
 
-    rule: Rule
-    state: State
-    clusters: IntArray
+    few: FewNearestPass
+    about: npt.NDArray[np.int32]
 
-    def prepare(self, rows: RepresentedRows) -> KnownFunction:
-        return known_for(rows, self.rule, len(self.state.centres))
+    def prepare(self, rows: RepresentedRows) -> AboutFunction | FewNearestFunction:
+        found = about_for(rows, self.few.rule, len(self.few.state.centres))
+        return found or self.few.prepare(rows)
 
-    def work(self, rows: RepresentedRows, task: int, prepared: KnownFunction) -> Array:
-        start, stop = rows.task_range(task)
-        return prepared(rows, self.state, self.clusters[start:stop], task)
-
-    def part(self, start: int, stop: int) -> KnownClustersPass:
-        return replace(self, first=start, clusters=self.clusters[start:stop])
+    def work(
+        self, rows: RepresentedRows, task: int, prepared: AboutFunction | FewNearestFunction
+    ) -> tuple[IntArray, Array]:
+        if isinstance(prepared, NativeAbout):
+            return prepared(rows, self.few.state, self.about, self.few.most, task)
+        return self.few.work(rows, task, cast(FewNearestFunction, prepared))
 
 
 @dataclass(frozen=True)
@@ -283,9 +286,7 @@ class PartitionPass(Pass[Statistics]):
         by_label = isinstance(given, Partition) and self.about is None
         return label_sums_for(rows, cast(Partition, given)) if by_label else None
 
-    def work(
-        self, rows: RepresentedRows, task: int, prepared: SumsByLabel | None
-    ) -> Statistics:
+    def work(self, rows: RepresentedRows, task: int, prepared: SumsByLabel | None) -> Statistics:
         if prepared is not None:
             return cast(Statistics, prepared(rows, task))
         return gather(rows, self.rule, self.memberships, task, self.about)

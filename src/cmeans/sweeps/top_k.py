@@ -27,6 +27,7 @@ from . import generic
 from .native import CENTRES, ROWS, CentresCache, NewSums, SumsArgument
 from .native_rows import NativeRows
 from .nearest import SearchArgument, SearchCache, search_coordinates, total_distance
+from .nearest_of_many import NearestSearch
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import FinalSums, Statistics
@@ -153,26 +154,26 @@ class NativeFewNearest:
         return np.concatenate(clusters), np.concatenate(distances)
 
 
-class NativeKnown:
-    """The squared distances of one task's rows to the clusters (b, k) that they know."""
+class NativeAbout:
+    """The same among the clusters (c, near) that lie about each row's nearest centre."""
 
     def __init__(self, dtype: Any) -> None:
-        self._cache = CentresCache(None)
-        types = ROWS, CENTRES, ADDRESS, ADDRESS
-        self._pass = native.function("measure_known", dtype, types, INT)
+        self._cache, self._nearest = CentresCache(None), NearestSearch(dtype)
+        types = ROWS, CENTRES, ADDRESS, WHOLE, *[ADDRESS] * 4
+        self._pass = native.function("find_about", dtype, types, INT)
 
     def __call__(
-        self, rows: RepresentedRows, state: State, clusters: IntArray, task: int
-    ) -> Array:
-        if rows.are_csr or state.metrics is not None:
-            return generic.known(rows, state, clusters, task)
-        distances, done_rows = [], 0
+        self, rows: RepresentedRows, state: State, about: IntArray, most: int, task: int
+    ) -> tuple[IntArray, Array]:
+        clusters, distances = [], []
         for here, centres in self._cache.blocks(rows, rows.space, state, task):
-            own = np.ascontiguousarray(clusters[done_rows : done_rows + len(here)])
-            distances.append(np.empty(own.shape, here.dtype))
-            done(self._pass(here.argument, centres, address(own), address(distances[-1])))
-            done_rows += len(here)
-        return np.concatenate(distances)
+            nearest = self._nearest.of_block(rows, state, here)[0]
+            clusters.append(np.empty((len(here), most), np.int32))
+            distances.append(np.empty((len(here), most), here.dtype))
+            prices = state.known_scales().astype(here.dtype)
+            arrays = map(address, (about, prices, clusters[-1], distances[-1]))
+            done(self._pass(here.argument, centres, address(nearest), about.shape[1], *arrays))
+        return np.concatenate(clusters), np.concatenate(distances)
 
 
 ARGUMENTS = (ROWS, CENTRES, TEXT, WHOLE, pointer_to(SearchArgument), ADDRESS)

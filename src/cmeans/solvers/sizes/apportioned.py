@@ -26,22 +26,22 @@ class Start:
         """Find the clusters by a pass."""
         return cls(centres, NearestClusters.of(problem, State(centres, np.zeros(len(centres)))))
 
-    def cost(self, problem: Problem, bounds: SizeBounds) -> float:
-        """Return the cost of rows that are placed within the bounds."""
+    def placed(self, problem: Problem, bounds: SizeBounds) -> PlacedRows:
+        """Return the rows in clusters within the bounds."""
         none = np.zeros(len(self.centres))
         prices, _ = near_prices(problem, self.rows, bounds, none, first=True)
-        placed = PlacedRows.of(problem, self.rows, bounds, State(self.centres, prices))
-        return float(placed.d2 @ self.rows.weight.astype(np.float64))
+        return PlacedRows.of(problem, self.rows, bounds, State(self.centres, prices))
 
 
-def better_start(problem: Problem, start: Start, bounds: SizeBounds) -> Start:
-    """Return the start, or one whose centres are in proportion to their rows where that costs less
-    once rows are placed. Bounds are the same for all clusters."""
+def better_start(problem: Problem, centres: Centres, bounds: SizeBounds) -> State:
+    """Return the centres, or some in proportion to their rows where these cost less once rows are
+    placed, and prices. Bounds are the same for all clusters."""
+    start = Start.of(problem, centres)
     other = apportioned(problem, start, bounds)
-    if other is None:
-        return start
-    costs = [one.cost(problem, bounds) for one in (start, other)]
-    return other if costs[1] < costs[0] else start
+    starts = [start] if other is None else [start, other]
+    placed = [one.placed(problem, bounds) for one in starts]
+    best = int(np.argmin([one.d2 @ start.rows.weight for one in placed]))
+    return State(starts[best].centres, placed[best].prices)
 
 
 def apportioned(problem: Problem, start: Start, bounds: SizeBounds) -> Start | None:

@@ -17,13 +17,15 @@ import numpy.typing as npt
 
 from ... import native
 from ...data.arrays import Array, Float64, IntArray
+from ...data.blocks import spans
 from ...data.partitions import Partition
+from ...engines import Pass
 from ...native.calls import ADDRESS, REAL, WHOLE, address, done
 from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ...spaces import Space
 from ...spaces.centres import Centres
 from ...sweeps.final_pass import GivenLabels
-from ...sweeps.passes import FewNearestPass, KnownClustersPass, MarginPass, SweepPass
+from ...sweeps.passes import AboutNearestPass, FewNearestPass, MarginPass, SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
@@ -39,10 +41,22 @@ WARM_FIRST, WARM, COOLING, COLD = 1.0, 0.5, 0.85, 0.03
 LEAST = 0.05  # share of a mean size below which a size says no more of its price
 TOLERANCE = 1e-3  # least share of the costs by which they are to fall in a sweep
 CHUNK = 8192  # rows whose masses are summed together
+ABOUT = 48  # centres about a row's nearest among which those that it knows are, of very many
+FOUND = 1 << 31  # rows times clusters times columns from which on they are so many
 MEASURED = 1 << 21  # distances of rows to all clusters that are looked at together
 SHARE = (WHOLE, ADDRESS, ADDRESS, ADDRESS, ADDRESS, REAL, ADDRESS)
 SETTLE = (WHOLE, WHOLE, ADDRESS, ADDRESS, ADDRESS, WHOLE, *[ADDRESS] * 4)
 PLACE = (WHOLE, WHOLE, *[ADDRESS] * 8)
+
+
+def nearest_centres(centres: Centres) -> npt.NDArray[np.int32]:
+    """Return the numbers (c, ABOUT) of the centres nearest to each, some at a time."""
+    c, norms = len(centres), centres.squared_norms()
+    numbers = np.empty((c, ABOUT), np.int32)
+    for a, b in spans(c, max(1, MEASURED // c)):
+        apart = norms - 2.0 * centres.coordinates[a:b] @ centres.duals.T
+        numbers[a:b] = np.argpartition(apart.astype(np.float32), ABOUT, axis=1)[:, :ABOUT]
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -57,16 +71,15 @@ class NearestClusters:
     def of(
         cls, problem: Problem, state: State, most: int = NEAR, space: Space | None = None
     ) -> NearestClusters:
-        """Find them by a pass."""
-        parts = zip(*problem.map(FewNearestPass(problem.rule, state, most, space)), strict=True)
+        """Find them by a pass; of very many clusters among those about each row's nearest."""
+        found: Pass[tuple[IntArray, Array]] = FewNearestPass(problem.rule, state, most, space)
+        size, own = len(state.centres), space is None or space is problem.space
+        if own and most == NEAR and problem.n_rows * size * problem.space.size > FOUND:
+            found = AboutNearestPass(found, nearest_centres(state.centres))
+        parts = zip(*problem.map(found), strict=True)
         clusters, d2 = (np.concatenate(part) for part in parts)
         weight = np.ascontiguousarray(problem.rows.blocks.weight[:], d2.dtype)
         return cls(clusters, d2, weight)
-
-    def at(self, problem: Problem, state: State) -> NearestClusters:
-        """Return the same clusters with their distances at a state, by a pass."""
-        parts = problem.map(KnownClustersPass(problem.rule, state, self.clusters))
-        return replace(self, d2=np.concatenate(list(parts)))
 
     def replaced(
         self, problem: Problem, kept: IntArray, new: Centres, n_clusters: int
@@ -110,7 +123,6 @@ class NearestClusters:
         shares *= (weight / shares.sum(axis=1))[:, None]
         np.add.at(mass, clusters, shares)
         return mass
-
 
     def settled(
         self, bounds: SizeBounds, prices: Float64
@@ -309,8 +321,6 @@ class PlacingStep:
     """New centres, those of rows that are placed within the bounds, and the prices for that."""
 
     bounds: SizeBounds
-    # clusters that rows know in all sweeps; None: those nearest in each
-    known: NearestClusters | None = None
     needs_labels: bool = False
     keeps_clusters: bool = True
     needs_sums: ClassVar[bool] = False
@@ -323,30 +333,16 @@ class PlacingStep:
         last: tuple[State, Statistics] | None,
     ) -> StepResult:
         at = swept.state
-        placed = placed_at(problem, self.bounds, at, self.known, first=last is None)
+        rows = NearestClusters.of(problem, State(at.centres, np.zeros(len(at.centres))))
+        begins = at.known_scales()
+        prices, _ = near_prices(problem, rows, self.bounds, begins, first=not begins.any())
+        placed = PlacedRows.of(problem, rows, self.bounds, State(at.centres, prices))
         sums = placed.sums(problem)
         if not sums.is_finite():
             raise OutOfRangeError(NOT_FINITE)
         new = NEXT_CENTRES(problem, swept, sums, last)
         visits = 2 * problem.n_rows + new.row_visits
         return StepResult(State(new.state.centres, placed.prices), visits, sums=sums)
-
-
-def placed_at(
-    problem: Problem,
-    bounds: SizeBounds,
-    at: State,
-    known: NearestClusters | None,
-    *,
-    first: bool,
-) -> PlacedRows:
-    """Place rows in clusters that they know, by prices from those of a state on."""
-    if known is None:
-        rows = NearestClusters.of(problem, State(at.centres, np.zeros(len(at.centres))))
-    else:
-        rows = known.at(problem, at)
-    prices, _ = near_prices(problem, rows, bounds, at.known_scales(), first=first)
-    return PlacedRows.of(problem, rows, bounds, State(at.centres, prices))
 
 
 def until_costs_stand(problem: Problem) -> Problem:

@@ -37,7 +37,7 @@ from ..multistart import (
 )
 from ..observer import Observer
 from ..solution import NEXT_CENTRES, Solution, StepResult
-from .apportioned import Start, better_start
+from .apportioned import better_start
 from .assignment import WholeRows, assigned
 from .near import (
     MEASURED,
@@ -55,7 +55,6 @@ SETTLED_ROUGHLY = 1e-5  # in float32
 MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
 EXACT = 32  # clusters up to which the cheapest assignment is sought in every sweep
 COPIES = 3  # of the distances of all rows to all clusters, that the repair holds at once
-FOUND = 1 << 32  # rows times clusters times columns up to which sweeps find what rows know anew
 EXACTLY = 1e-12  # share of the costs that is rounding
 TURNS = 4  # of the repair, each with the clusters that rows know by the prices of the one before
 REPAIRED = 1 << 25  # rows times clusters up to which it is sought in the end all the same
@@ -142,7 +141,7 @@ class Sized(Solving):
     plain: Rule
     n_rows: int  # of the fit: fewer are a sample
     matched: bool  # whether starts are brought into the order of the bounds, as drawn ones are
-    start: Start | None = None  # the only one, where rows have been placed there
+    start: State | None = None  # with prices, where rows have been placed there
 
     @property
     def takes_fewer_starts(self) -> bool:
@@ -175,21 +174,16 @@ class Sized(Solving):
         """Follow centres and prices from a state, whose prices may be missing, until the centres
         stand still."""
         if self.are_placed(problem):
-            first = State(state.centres, np.zeros(len(state.centres)))
-            step = PlacingStep(self.bounds(problem), self._known(problem, state))
+            known = self.start is not None and self.start.centres is state.centres
+            none = np.zeros(len(state.centres))
+            first = self.start if known else State(state.centres, none)
+            step = PlacingStep(self.bounds(problem))
             return solve(problem, first if state.scales is None else state, observer, step)
         pricing, prices, visits = self.pricing(problem, state)
         # a mixture of centres has no prices
         plain = replace(problem, stopping=replace(problem.stopping, acceleration=None))
         solution = solve(plain, State(state.centres, prices), observer, _SizedStep(pricing))
         return replace(solution, row_visits=solution.row_visits + visits)
-
-    def _known(self, problem: Problem, state: State) -> NearestClusters | None:
-        """Return the clusters that rows know in all sweeps from a start, as these are very many;
-        None where rows know those nearest in each sweep."""
-        if problem.n_rows * len(state.centres) * problem.space.size <= FOUND:
-            return None
-        return self.start.rows if self.start is not None else Start.of(problem, state.centres).rows
 
     def are_placed(self, problem: Problem) -> bool:
         """True where clusters are so many that rows are placed one after the other, as the cheapest
@@ -258,14 +252,13 @@ class Sized(Solving):
         best = best_of(first, len(first), within, observer, schedule=schedule, solver=solver)
         return within, replace(best, row_visits=visits + best.row_visits)
 
-    def _apportioned(self, first: list[Centres], problem: Problem) -> list[Start]:
-        """Return starts that cost less where clusters of too many rows have several centres; none
-        for given ones, and for bounds that differ."""
+    def _apportioned(self, first: list[Centres], problem: Problem) -> list[State]:
+        """Return starts with prices that cost less where clusters of too many rows have several
+        centres; none for given ones, and for bounds that differ."""
         bounds = self.bounds(problem)
         if not self.matched or self._differ:
             return []
-        starts = (Start.of(problem, centres) for centres in first)
-        return [better_start(problem, start, bounds) for start in starts]
+        return [better_start(problem, centres, bounds) for centres in first]
 
     @property
     def _differ(self) -> bool:
