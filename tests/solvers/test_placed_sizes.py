@@ -127,11 +127,14 @@ def test_rows_settle_at_least_cost(monkeypatch: pytest.MonkeyPatch) -> None:
                 assert bounds.missed(np.where(np.abs(g) < 1e-12, 0.0, g), sizes).max() == 0
 
 
-def test_rows_of_one_place_find_no_room_among_what_they_know() -> None:
+def test_rows_of_one_place_are_left_where_clusters_are_full() -> None:
     clusters = np.tile(np.arange(16, dtype=np.int32), (50, 1))
     rows = near.NearestClusters(clusters, np.ones((50, 16)), np.ones(50))
     bounds = prices.SizeBounds(np.ones(20), np.full(20, 4.0), 50, 1.0, 1.0)
-    assert rows.settled(bounds, np.zeros(20)) is None
+    settled = rows.settled(bounds, np.zeros(20))
+    assert settled is not None
+    assert (np.bincount(settled[0] + 1, minlength=17)[1:] <= 4).all()
+    assert (settled[0] < 0).sum() == 4  # which the other four clusters are to have
 
 
 def test_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:

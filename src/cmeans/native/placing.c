@@ -302,10 +302,28 @@ static void forget_path(struct settling *s) {
         s->reach[s->met[k]] = (double)INFINITY, s->place[s->met[k]] = -1;
 }
 
+/* A row leaves a node from which no path leads on: for the hub, the cluster that has most room to give. Returns how many are in none now. */
+static int64_t leave_out(struct settling *s, int64_t node) {
+    s->surplus[node]--;
+    if (node == s->hub) {
+        node = 0;
+        for (int64_t j = 1; j < s->hub; j++)
+            node = s->held[j] - s->least[j] > s->held[node] - s->least[node] ? j : node;
+        s->held[node]--;
+        if (++s->surplus[node] <= 0)
+            return 0;
+        s->surplus[node]--;
+    }
+    const int64_t row = s->first[node];
+    unlink_row(s, row);
+    s->rank[row] = -1;
+    return 1;
+}
+
 /* Rows go to the clusters that have them for least by price, and from there along shortest paths until all clusters keep their bounds: the
  * cheapest of all placements in clusters that rows know (Edmonds and Karp 1972). Rows of no weight take no room. Sets the rank of each row's
- * cluster, and prices by which every row is where it costs least. Returns how many rows are in clusters that have too many, as no path leads
- * on from there. */
+ * cluster, -1 for rows of clusters that have too many from which no path leads on, and prices by which every other row is where it costs
+ * least. Returns how many rows are left so. */
 int64_t EXPORTED(settle_rows)(int64_t count, int64_t few, const int32_t *clusters, const real *d2, const real *weight, int64_t n_clusters,
                               const int64_t *least, const int64_t *most, double *prices, int32_t *rank) {
     const int64_t nodes = n_clusters + 1;
@@ -344,12 +362,10 @@ int64_t EXPORTED(settle_rows)(int64_t count, int64_t few, const int32_t *cluster
                 left = NO_MEMORY;
                 goto end;
             }
-            if (end < 0) {
-                forget_path(&s);
-                left += s.surplus[j];
-                break;
-            }
-            send_along(&s, j, end);
+            if (end < 0)
+                left += leave_out(&s, j);
+            else
+                send_along(&s, j, end);
             forget_path(&s);
         }
     for (int64_t j = 0; j < n_clusters; j++)

@@ -128,7 +128,8 @@ class NearestClusters:
         self, bounds: SizeBounds, prices: Float64
     ) -> tuple[npt.NDArray[np.int32], Float64] | None:
         """Return the ranks (n,) of the clusters in the cheapest placement within the bounds, and
-        prices by which every row is where it costs least; None where rows know too few clusters."""
+        prices by which every row is where it costs least. Rows from whose clusters no move leads on
+        are left (-1); None where that is not told."""
         weighs = self.weight > 0
         least, most = _in_rows(bounds, int(np.count_nonzero(weighs)))
         if native.is_available():
@@ -137,7 +138,8 @@ class NearestClusters:
             left = native.function("settle_rows", self.d2.dtype, SETTLE, WHOLE)(
                 *self.d2.shape, *known, len(new), *map(address, (least, most, new, ranks))
             )
-            return None if done(left) else (ranks, new)
+            done(left)
+            return ranks, new
         ranks = np.argmin(self.net(prices), axis=1).astype(np.int32)
         rows, clusters = np.flatnonzero(weighs), self.clusters[weighs]
         d2 = np.full((len(rows), len(prices)), np.inf)
@@ -199,9 +201,22 @@ class PlacedRows:
         settled = rows.settled(bounds, prices)
         if settled is None:
             return cls._in_turn(problem, rows, bounds, state)
-        at = np.arange(n), settled[0]
+        ranks, prices = settled
+        at = np.arange(n), np.maximum(ranks, 0)
         labels, d2 = rows.clusters[at].astype(np.intp), rows.d2[at].astype(np.float64)
-        return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)), settled[1])
+        left = np.flatnonzero(ranks < 0)
+        if len(left):
+            weighs = rows.weight > 0
+            held = np.bincount(labels[weighs & (ranks >= 0)], minlength=len(prices))
+            room = _Room.of(bounds, int(weighs.sum())).beside(held, len(left))
+            cheapest = d2[left] - prices[labels[left]]
+            _place_among_all(problem, left, State(state.centres, prices), room, labels, d2)
+            # so that more rows know clusters that are far from most
+            dearer, prices = d2[left] - prices[labels[left]] - cheapest, prices.copy()
+            rise = np.zeros(len(prices))
+            np.maximum.at(rise, labels[left], dearer)
+            prices += rise
+        return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)), prices)
 
     @classmethod
     def _in_turn(
@@ -216,10 +231,7 @@ class PlacedRows:
         ranks[order] = room.place(rows, order, prices)[order]
         at = np.arange(n), np.maximum(ranks, 0)
         labels, d2 = rows.clusters[at].astype(np.intp), rows.d2[at].astype(np.float64)
-        left, most = order[ranks[order] < 0], max(1, MEASURED // len(prices))
-        for start in range(0, len(left), most):
-            some = left[start : start + most]
-            labels[some], d2[some] = _among_all(problem, some, state, room)
+        _place_among_all(problem, order[ranks[order] < 0], state, room, labels, d2)
         return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)), prices)
 
     def sums(self, problem: Problem) -> Statistics:
@@ -261,6 +273,11 @@ class _Room:
         least, most = _in_rows(bounds, n_rows)
         return cls(least, most, np.array([n_rows - least.sum()]))
 
+    def beside(self, held: IntArray, left: int) -> _Room:
+        """Return the room for so many rows that are left, where clusters hold others (c,)."""
+        least = np.maximum(self.least - held, 0)
+        return _Room(least, self.most - held, np.array([left - least.sum()]))
+
     def place(
         self, rows: NearestClusters, order: IntArray, prices: Float64
     ) -> npt.NDArray[np.int32]:
@@ -301,11 +318,20 @@ def _sums_of(labels: IntArray, values: Array, n_clusters: int) -> Float64:
     return np.bincount(labels, values, n_clusters).astype(np.float64)
 
 
+def _place_among_all(
+    problem: Problem, left: IntArray, state: State, room: _Room, labels: IntArray, d2: Float64
+) -> None:
+    """Set the clusters of some rows, by the order of their numbers, and the squared distances to
+    them, where all clusters are asked."""
+    most = max(1, MEASURED // len(state.centres))
+    for start in range(0, len(left), most):
+        some = left[start : start + most]
+        labels[some], d2[some] = _among_all(problem, some, state, room)
+
+
 def _among_all(
     problem: Problem, some: IntArray, state: State, room: _Room
 ) -> tuple[IntArray, Float64]:
-    """Return the clusters of some rows, by the order of their numbers, and the squared distances to
-    them, where all clusters are asked."""
     ascending, c = np.sort(some), len(state.centres)
     part = replace(problem, rows=problem.rows.part(ascending, np.ones(len(some))))
     found = problem.engine.fold(part.rows, MarginPass(problem.rule, state, np.inf))
