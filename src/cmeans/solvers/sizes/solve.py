@@ -54,6 +54,7 @@ SETTLED = 1e-12  # of the mean size: how far soft sizes may miss their bounds, i
 SETTLED_ROUGHLY = 1e-5  # in float32
 MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
 EXACT = 32  # clusters up to which the cheapest assignment is sought in every sweep
+BYTES_OF_A_MOVE = 24  # between two clusters, of which there may be room for twice as many
 COPIES = 3  # of the distances of all rows to all clusters, that the repair holds at once
 EXACTLY = 1e-12  # share of the costs that is rounding
 TURNS = 4  # of the repair, each with the clusters that rows know by the prices of the one before
@@ -65,12 +66,13 @@ BORDER = (
 
 def bytes_of_placing(blocks: Blocks, n_clusters: int) -> int:
     """Bytes of what rows are placed by, where they are few enough and clusters more than a few: the
-    clusters that each knows twice, as blocks are joined, and of all distances the copies of the
-    last repair."""
+    clusters that each knows twice, as blocks are joined, or once beside the moves between clusters,
+    and of all distances the copies of the last repair."""
     n = blocks.n_rows
     if n_clusters <= EXACT or n > blocks.most_gathered:
         return 0
-    known = 2 * n * NEAR * (np.dtype(np.int32).itemsize + itemsize(blocks.x))
+    known = n * NEAR * (np.dtype(np.int32).itemsize + itemsize(blocks.x))
+    known += max(known, 2 * BYTES_OF_A_MOVE * min(n * NEAR, n_clusters**2))
     distances = n * n_clusters
     return known + COPIES * 8 * (distances if distances <= REPAIRED else min(distances, MEASURED))
 
