@@ -15,14 +15,14 @@ from .prices import SizeBounds
 
 
 @dataclass(frozen=True)
-class Start:
+class PlacingStart:
     """Centres, and the clusters that rows know there."""
 
     centres: Centres
     rows: NearestClusters
 
     @classmethod
-    def of(cls, problem: Problem, centres: Centres) -> Start:
+    def of(cls, problem: Problem, centres: Centres) -> PlacingStart:
         """Find the clusters by a pass."""
         return cls(centres, NearestClusters.of(problem, State(centres, np.zeros(len(centres)))))
 
@@ -36,7 +36,7 @@ class Start:
 def better_start(problem: Problem, centres: Centres, bounds: SizeBounds) -> State:
     """Return the centres, or some in proportion to their rows where these cost less once rows are
     placed, and prices. Bounds are the same for all clusters."""
-    start = Start.of(problem, centres)
+    start = PlacingStart.of(problem, centres)
     other = apportioned(problem, start, bounds)
     starts = [start] if other is None else [start, other]
     placed = [one.placed(problem, bounds) for one in starts]
@@ -44,7 +44,7 @@ def better_start(problem: Problem, centres: Centres, bounds: SizeBounds) -> Stat
     return State(starts[best].centres, placed[best].prices)
 
 
-def apportioned(problem: Problem, start: Start, bounds: SizeBounds) -> Start | None:
+def apportioned(problem: Problem, start: PlacingStart, bounds: SizeBounds) -> PlacingStart | None:
     """Return as many centres, of which clusters of too many rows have several, and the lightest
     none; None where that changes nothing, or too few rows differ.
 
@@ -73,7 +73,7 @@ def apportioned(problem: Problem, start: Start, bounds: SizeBounds) -> Start | N
     new = problem.space.embed(problem.rows.blocks.take(drawn), drawn)
     kept = np.flatnonzero(numbers == 1)
     rows = nearest.replaced(problem, kept, new, c)
-    return Start(Centres.stack([centres[kept], new]), rows)
+    return PlacingStart(Centres.stack([centres[kept], new]), rows)
 
 
 def seats(sizes: Float64, most: float) -> IntArray:
