@@ -13,8 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from cmeans import KernelKMeans, Sizes
+from cmeans.data.blocks import Blocks
 from cmeans.native import is_available
 from cmeans.solvers.sizes import apportioned, near, prices, solve
+from cmeans.spaces import EuclideanSpace
+from cmeans.sweeps.represented_rows import RepresentedRows
+from cmeans.sweeps.state import State
+from cmeans.sweeps.top_k import NativeAbout
 from limited import limited
 from naive import point_distances
 from naive_sizes import cheapest
@@ -135,6 +140,20 @@ def test_rows_of_one_place_are_left_where_clusters_are_full() -> None:
     assert settled is not None
     assert (np.bincount(settled[0] + 1, minlength=17)[1:] <= 4).all()
     assert (settled[0] < 0).sum() == 4  # which the other four clusters are to have
+
+
+def test_rows_know_the_cheapest_about_their_nearest() -> None:
+    rng, n, c = np.random.default_rng(4), 130, 40
+    x, v, g = rng.normal(size=(n, 9)), rng.normal(size=(c, 9)), rng.normal(size=c)
+    space = EuclideanSpace(np.zeros(9))
+    rows, state = RepresentedRows(space, Blocks(x, np.ones(n)), 10**8), State(space.at(v), g)
+    about = np.argsort(point_distances(v, v), axis=1)[:, :20].astype(np.int32)
+    parts = [NativeAbout(np.float64)(rows, state, about, 16, k) for k in range(rows.n_tasks)]
+    clusters, found = (np.concatenate(part) for part in zip(*parts, strict=True))
+    for i, d2 in enumerate(point_distances(x, v)):
+        near_it = about[np.argmin(d2)]
+        np.testing.assert_array_equal(clusters[i], near_it[np.argsort((d2 - g)[near_it])][:16])
+        np.testing.assert_allclose(found[i], d2[clusters[i]], rtol=1e-9)
 
 
 def test_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
