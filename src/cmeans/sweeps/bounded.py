@@ -363,6 +363,7 @@ class BoundedSweep:
     def statistics(self, moved: MovedRows) -> Statistics:
         """Return the statistics of all rows that sweeps have seen, at the state of the last."""
         rows, state = moved.rows, moved.state
+        assert state is not None, "a sweep is from a state"
         known = self._known.setdefault(rows, _SweepMemory())
         total = known.sums_of(rows, state)
         for task in range(rows.n_tasks):

@@ -72,10 +72,11 @@ class NearestClusters:
         cls, problem: Problem, state: State, most: int = NEAR, space: Space | None = None
     ) -> NearestClusters:
         """Find them by a pass; of very many clusters among those about each row's nearest."""
-        found: Pass[tuple[IntArray, Array]] = FewNearestPass(problem.rule, state, most, space)
+        few = FewNearestPass(problem.rule, state, most, space)
+        found: Pass[tuple[IntArray, Array]] = few
         size, own = len(state.centres), space is None or space is problem.space
         if own and most == NEAR and problem.n_rows * size * problem.space.size > FOUND:
-            found = AboutNearestPass(found, nearest_centres(state.centres))
+            found = AboutNearestPass(few, nearest_centres(state.centres))
         parts = zip(*problem.map(found), strict=True)
         clusters, d2 = (np.concatenate(part) for part in parts)
         weight = np.ascontiguousarray(problem.rows.blocks.weight[:], d2.dtype)

@@ -176,11 +176,11 @@ class Sized(Solving):
         """Follow centres and prices from a state, whose prices may be missing, until the centres
         stand still."""
         if self.are_placed(problem):
-            known = self.start is not None and self.start.centres is state.centres
-            none = np.zeros(len(state.centres))
-            first = self.start if known else State(state.centres, none)
+            start = self.start
+            if start is None or start.centres is not state.centres:
+                start = State(state.centres, np.zeros(len(state.centres)))
             step = PlacingStep(self.bounds(problem))
-            return solve(problem, first if state.scales is None else state, observer, step)
+            return solve(problem, start if state.scales is None else state, observer, step)
         pricing, prices, visits = self.pricing(problem, state)
         # a mixture of centres has no prices
         plain = replace(problem, stopping=replace(problem.stopping, acceleration=None))
