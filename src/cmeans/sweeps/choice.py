@@ -74,7 +74,7 @@ NearestFunction = Callable[[RepresentedRows, State, int], tuple[IntArray, Float6
 # (b, most) the clusters that have each row for least by price, and squared distances to them
 FewNearestFunction = Callable[[RepresentedRows, Space, State, int, int], tuple[IntArray, Array]]
 # the same among clusters (c, near) that lie about the row's nearest centre
-AboutFunction = Callable[[RepresentedRows, State, IntArray, int, int], tuple[IntArray, Array]]
+AboutFunction = NativeAbout
 # sums from which prices follow
 PriceFunction = Callable[[RepresentedRows, Rule, State, int], PriceStatistics]
 # labels by distance less prices, and the rows that could change their cluster for so little

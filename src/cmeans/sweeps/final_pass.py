@@ -191,7 +191,7 @@ class GivenLabels:
         if out.memberships.shape[1]:
             out.memberships[here, ...] = one_hot(self.labels, n_clusters, out.memberships)
         out.labels[here], out.nearest[here] = self.labels, self.d2
-        mass = np.bincount(self.labels, weight, n_clusters)
+        mass = np.bincount(self.labels, weight, n_clusters).astype(np.float64)
         return FinalSums(float(weight @ self.d2), 0.0, mass)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import native
 from ..data.arrays import Array, IntArray
@@ -163,7 +164,12 @@ class NativeAbout:
         self._pass = native.function("find_about", dtype, types, INT)
 
     def __call__(
-        self, rows: RepresentedRows, state: State, about: IntArray, most: int, task: int
+        self,
+        rows: RepresentedRows,
+        state: State,
+        about: npt.NDArray[np.int32],
+        most: int,
+        task: int,
     ) -> tuple[IntArray, Array]:
         clusters, distances = [], []
         for here, centres in self._cache.blocks(rows, rows.space, state, task):

@@ -72,8 +72,8 @@ def apportioned(problem: Problem, start: PlacingStart, bounds: SizeBounds) -> Pl
     drawn = np.concatenate(chosen)
     new = problem.space.embed(problem.rows.blocks.take(drawn), drawn)
     kept = np.flatnonzero(numbers == 1)
-    rows = nearest.replaced(problem, kept, new, c)
-    return PlacingStart(Centres.stack([centres[kept], new]), rows)
+    known = nearest.replaced(problem, kept, new, c)
+    return PlacingStart(Centres.stack([centres[kept], new]), known)
 
 
 def seats(sizes: Float64, most: float) -> IntArray:

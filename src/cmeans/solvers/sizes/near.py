@@ -137,7 +137,10 @@ class NearestClusters:
             ranks, new = np.empty(len(self.d2), np.int32), np.array(prices, np.float64)
             known = address(self.clusters), address(self.d2), address(self.weight)
             left = native.function("settle_rows", self.d2.dtype, SETTLE, WHOLE)(
-                *self.d2.shape, *known, len(new), *map(address, (least, most, new, ranks))
+                *self.d2.shape,
+                *known,
+                len(new),
+                *(address(one) for one in (least, most, new, ranks)),
             )
             done(left)
             return ranks, new
@@ -146,8 +149,9 @@ class NearestClusters:
         d2 = np.full((len(rows), len(prices)), np.inf)
         np.put_along_axis(d2, clusters, self.d2[weighs], axis=1)
         labels = clusters[np.arange(len(rows)), ranks[rows]]
-        mass = np.bincount(labels, minlength=len(prices)) * 1.0
-        whole = SizeBounds(least * 1.0, most * 1.0, float(len(rows)), 1.0, 1.0)
+        mass = np.bincount(labels, minlength=len(prices)).astype(np.float64)
+        low, high = least.astype(np.float64), most.astype(np.float64)
+        whole = SizeBounds(low, high, float(len(rows)), 1.0, 1.0)
         flow = Flow(d2, labels, np.ones(len(rows)), mass, prices, whole)
         if not flow.settle():
             return None
