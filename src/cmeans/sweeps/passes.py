@@ -242,7 +242,7 @@ class AboutNearestPass(Pass[tuple[IntArray, Array]]):
     ) -> tuple[IntArray, Array]:
         if isinstance(prepared, NativeAbout):
             return prepared(rows, self.few.state, self.about, self.few.most, task)
-        return self.few.work(rows, task, cast(FewNearestFunction, prepared))
+        return self.few.work(rows, task, prepared)
 
 
 @dataclass(frozen=True)
