@@ -226,6 +226,13 @@ static void run_placing(int64_t rows) {
     const int64_t left = JOIN(place_rows, VARIANT, BITS)(rows, KNOWN, order, clusters, d2, prices, least, most, &spare, rank);
     SHOWN("left", &left, 1);
     SHOWN("ranks", rank, rows);
+    double own[CLUSTERS] = {0};
+    for (int64_t j = 0; j < CLUSTERS; j++)
+        least[j] = 2, most[j] = 4;
+    const int64_t stuck = JOIN(settle_rows, VARIANT, BITS)(rows, KNOWN, clusters, d2, weight, CLUSTERS, least, most, own, rank);
+    SHOWN("stuck", &stuck, 1);
+    SHOWN("settled", rank, rows);
+    SHOWN("prices", own, CLUSTERS);
     const int64_t end = JOIN(shortest_path, VARIANT, BITS)(CLUSTERS, costs, zeros, wanted, reach, before, open_reach);
     SHOWN("end", &end, 1);
     free(clusters), free(rank), free(d2), free(weight), free(order);

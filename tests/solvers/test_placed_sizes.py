@@ -13,10 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from cmeans import KernelKMeans, Sizes
+from cmeans.data.blocks import Blocks
 from cmeans.native import is_available
-from cmeans.solvers.sizes import apportioned, near, solve
+from cmeans.solvers.sizes import apportioned, near, prices, solve
+from cmeans.spaces import EuclideanSpace
+from cmeans.sweeps.represented_rows import RepresentedRows
+from cmeans.sweeps.state import State
+from cmeans.sweeps.top_k import NativeAbout
 from limited import limited
 from naive import point_distances
+from naive_sizes import cheapest
 
 MANY = solve.EXACT + 8
 EQUAL = Sizes(least=1.0, most=1.0, of="mean")
@@ -99,6 +105,55 @@ def test_rooms_are_filled_in_the_order_of_what_rows_lose(monkeypatch: pytest.Mon
     assert room.spare[0] == 50 - (np.maximum(np.bincount(labels, minlength=20) - 2, 0)).sum()
     monkeypatch.setattr("cmeans.native.is_available", lambda: False)
     np.testing.assert_array_equal(placed()[0], ranks)
+
+
+def test_rows_settle_at_least_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, n, c = np.random.default_rng(2), 60, 20
+    clusters = np.array([rng.permutation(c)[: near.NEAR] for _ in range(n)], np.int32)
+    rows = near.NearestClusters(clusters, rng.random((n, near.NEAR)), np.ones(n))
+    d2 = np.full((n, c), 9.0)
+    np.put_along_axis(d2, clusters, rows.d2, axis=1)
+    for least, most in ((3, 3), (2, 4), (0, 4), (0, n)):
+        bounds = prices.SizeBounds(np.full(c, least * 1.0), np.full(c, most * 1.0), n, 1.0, 1.0)
+        cost, _ = cheapest(d2, np.ones(n), bounds.low, bounds.high)
+        for by_native in (True, False):
+            monkeypatch.setattr("cmeans.native.is_available", lambda here=by_native: here)
+            for start in (np.zeros(c), rng.normal(size=c)):
+                settled = rows.settled(bounds, start)
+                assert settled is not None
+                ranks, g = settled
+                own = rows.d2[np.arange(n), ranks]
+                sizes = np.bincount(clusters[np.arange(n), ranks], minlength=c)
+                assert least <= sizes.min()
+                assert sizes.max() <= most
+                np.testing.assert_allclose(own.sum(), cost, rtol=1e-9)
+                dual = rows.net(g).min(axis=1).sum() + bounds.dual_part(g)
+                np.testing.assert_allclose(dual, cost, rtol=1e-9)
+                assert bounds.missed(np.where(np.abs(g) < 1e-12, 0.0, g), sizes).max() == 0
+
+
+def test_rows_of_one_place_are_left_where_clusters_are_full() -> None:
+    clusters = np.tile(np.arange(16, dtype=np.int32), (50, 1))
+    rows = near.NearestClusters(clusters, np.ones((50, 16)), np.ones(50))
+    bounds = prices.SizeBounds(np.ones(20), np.full(20, 4.0), 50, 1.0, 1.0)
+    settled = rows.settled(bounds, np.zeros(20))
+    assert settled is not None
+    assert (np.bincount(settled[0] + 1, minlength=17)[1:] <= 4).all()
+    assert (settled[0] < 0).sum() == 4  # which the other four clusters are to have
+
+
+def test_rows_know_the_cheapest_about_their_nearest() -> None:
+    rng, n, c = np.random.default_rng(4), 130, 40
+    x, v, g = rng.normal(size=(n, 9)), rng.normal(size=(c, 9)), rng.normal(size=c)
+    space = EuclideanSpace(np.zeros(9))
+    rows, state = RepresentedRows(space, Blocks(x, np.ones(n)), 10**8), State(space.at(v), g)
+    about = np.argsort(point_distances(v, v), axis=1)[:, :20].astype(np.int32)
+    parts = [NativeAbout(np.float64)(rows, state, about, 16, k) for k in range(rows.n_tasks)]
+    clusters, found = (np.concatenate(part) for part in zip(*parts, strict=True))
+    for i, d2 in enumerate(point_distances(x, v)):
+        near_it = about[np.argmin(d2)]
+        np.testing.assert_array_equal(clusters[i], near_it[np.argsort((d2 - g)[near_it])][:16])
+        np.testing.assert_allclose(found[i], d2[clusters[i]], rtol=1e-9)
 
 
 def test_the_same_bits_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:

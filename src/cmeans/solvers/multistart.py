@@ -16,7 +16,7 @@ from ..rules import Rule
 from ..sampling.population import Population
 from ..spaces import Space
 from ..spaces.centres import Centres
-from ..sweeps.final_pass import Assignment, Moves, assign_all
+from ..sweeps.final_pass import Assignment, GivenLabels, Moves, assign_all
 from ..sweeps.passes import FirstRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
@@ -250,7 +250,7 @@ def concluded(
     *,
     numbered_along: Population | None,
     at: tuple[Space, State] | None = None,
-    moves: Moves | None = None,
+    moves: Moves | GivenLabels | None = None,
 ) -> FitResult:
     """The last pass over all rows, and why the run ended.
 

@@ -14,6 +14,7 @@ from .. import native
 from ..data.additive import Additive
 from ..data.arrays import Array, Float64, IntArray, itemsize
 from ..data.blocks import Blocks
+from ..data.partitions import Partition
 from ..native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
 from ..rules import Rule
 from ..spaces import Space
@@ -122,6 +123,12 @@ class ClusterSums(Additive):
             self.count[clusters], self.mass[clusters], self.kxx[clusters], self.moment[clusters]
         )
 
+    def add(self, here: NativeRows, moves: BlockMoves) -> None:
+        """Take rows of a block from clusters to others."""
+        move = native.function("move_rows", here.dtype, (ROWS, MOVES, SUMS, WHOLE))
+        to = _ClusterSumsArgument(*map(address, (self.count, self.mass, self.kxx, self.moment)))
+        move(here.argument, moves.argument(len(moves.rows)), to, len(self.mass))
+
     def statistics(self, space: Space, state: State, weight: float) -> Statistics:
         """Return the statistics of the rows, whose weights sum to `weight`."""
         cross: Float64 = np.einsum("ij,ij->i", self.moment, space.coefficients(state.centres))
@@ -219,9 +226,9 @@ class MovedRows:
     they take each other, and they travel as `Statistics`.
     """
 
-    sweep: BoundedSweep
+    sweep: BoundedSweep | SumsByLabel
     rows: RepresentedRows
-    state: State
+    state: State | None
     weight: float
 
     def __add__(self, other: MovedRows | Statistics) -> MovedRows | Statistics:
@@ -265,7 +272,6 @@ class BoundedSweep:
         self._search = SearchCache()
         self._probed = NearestSearch(dtype, probes) if probes else None
         self._pass = native.function("sweep_bounded", dtype, ARGUMENTS, WHOLE)
-        self._move = native.function("move_rows", dtype, (ROWS, MOVES, SUMS, WHOLE))
         # On a worker one sweep serves several partitions; what it knows of rows dies with them.
         self._known: weakref.WeakKeyDictionary[RepresentedRows, _SweepMemory] = (
             weakref.WeakKeyDictionary()
@@ -305,9 +311,9 @@ class BoundedSweep:
             # as all rows are read in every sweep, their sums take little more, and do not depend on
             # sweeps before
             if own is not None:
-                self._add(here, BlockMoves.into(bounds.label), own)
+                own.add(here, BlockMoves.into(bounds.label))
             elif len(moves.rows) and _rows_may_go(rows.space, rows.blocks):
-                self._add(here, moves, known.sums_of(rows, state, task))
+                known.sums_of(rows, state, task).add(here, moves)
             elif len(moves.rows):
                 memory.moves[here.start] = moves
         memory.state = state
@@ -357,6 +363,7 @@ class BoundedSweep:
     def statistics(self, moved: MovedRows) -> Statistics:
         """Return the statistics of all rows that sweeps have seen, at the state of the last."""
         rows, state = moved.rows, moved.state
+        assert state is not None, "a sweep is from a state"
         known = self._known.setdefault(rows, _SweepMemory())
         total = known.sums_of(rows, state)
         for task in range(rows.n_tasks):
@@ -364,16 +371,12 @@ class BoundedSweep:
             if memory is not None and memory.moves:
                 for here in rows.native_task(task):
                     if here.start in memory.moves:
-                        self._add(here, memory.moves.pop(here.start), total)
+                        total.add(here, memory.moves.pop(here.start))
         for task in range(rows.n_tasks):
             total = total + known.sums[task] if task in known.sums else total
         return replace(total, mass=total.mass.copy(), moment=total.moment.copy()).statistics(
             rows.space, state, moved.weight
         )
-
-    def _add(self, here: NativeRows, moves: BlockMoves, sums: ClusterSums) -> None:
-        to = _ClusterSumsArgument(*map(address, (sums.count, sums.mass, sums.kxx, sums.moment)))
-        self._move(here.argument, moves.argument(len(moves.rows)), to, len(sums.mass))
 
     def _drift(self, old: State, new: State, here: NativeRows) -> Drift:
         """Return the drift between two states, computed once for all tasks of a sweep."""
@@ -386,6 +389,33 @@ class BoundedSweep:
             latest = old, new, Drift(moved.astype(here.dtype), farthest.astype(here.dtype))
             self._latest_drift = latest
         return latest[2]
+
+
+class SumsByLabel:
+    """The sums of rows in clusters that are given, about the origin of the space; those of most
+    tasks are taken together."""
+
+    def __init__(self, partition: Partition) -> None:
+        self._partition = partition
+        self._tasks: list[int] = []
+
+    def __call__(self, rows: RepresentedRows, task: int) -> MovedRows | Statistics:
+        if _rows_may_go(rows.space, rows.blocks):
+            return self._over(rows, [task], rows.task_weight(task))
+        self._tasks.append(task)
+        return MovedRows(self, rows, None, rows.task_weight(task))
+
+    def statistics(self, moved: MovedRows) -> Statistics:
+        """Return the statistics of all rows that have been asked for."""
+        return self._over(moved.rows, sorted(self._tasks), moved.weight)
+
+    def _over(self, rows: RepresentedRows, tasks: list[int], weight: float) -> Statistics:
+        sums = ClusterSums.none(self._partition.shape[1], rows.space.moment_width)
+        for task in tasks:
+            for here in rows.native_task(task):
+                labels = self._partition.labels(here.start, len(here))
+                sums.add(here, BlockMoves.into(labels.astype(np.int32)))
+        return Statistics(weight, sums.mass, sums.moment, sums.kxx)
 
 
 def sweep_of_fewer(sweep: object, kept: IntArray) -> BoundedSweep | None:

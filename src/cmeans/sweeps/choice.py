@@ -14,10 +14,11 @@ from .. import native
 from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse, itemsize, numpy_dtype
 from ..data.blocks import Blocks
 from ..data.outputs import RowOutputs
-from ..rules import Rule
+from ..data.partitions import Partition
+from ..rules import Hard, Rule
 from ..spaces import Space
 from . import generic
-from .bounded import BoundedSweep, MovedRows, SearchMemory
+from .bounded import BoundedSweep, MovedRows, SearchMemory, SumsByLabel
 from .native import (
     NativeAssign,
     NativeCosts,
@@ -33,7 +34,7 @@ from .nearest_of_many import NearestAssign, NearestSearch
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, FinalSums, Margins, PriceStatistics, Statistics
-from .top_k import NativeFewNearest, NativeTopKAssign, NativeTopKSweep
+from .top_k import NativeAbout, NativeFewNearest, NativeTopKAssign, NativeTopKSweep
 
 # bytes of centres above which a matrix product of the whole block is faster
 LARGEST_CENTRES = 4 * 2**20
@@ -72,6 +73,8 @@ CostsFunction = Callable[[RepresentedRows, Rule, State, int], ClusterCosts]
 NearestFunction = Callable[[RepresentedRows, State, int], tuple[IntArray, Float64]]
 # (b, most) the clusters that have each row for least by price, and squared distances to them
 FewNearestFunction = Callable[[RepresentedRows, Space, State, int, int], tuple[IntArray, Array]]
+# the same among clusters (c, near) that lie about the row's nearest centre
+AboutFunction = NativeAbout
 # sums from which prices follow
 PriceFunction = Callable[[RepresentedRows, Rule, State, int], PriceStatistics]
 # labels by distance less prices, and the rows that could change their cluster for so little
@@ -224,6 +227,20 @@ def few_nearest_for(
     if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
         return generic.few_nearest
     return NativeFewNearest(numpy_dtype(rows.blocks.x))
+
+
+def label_sums_for(rows: RepresentedRows, partition: Partition) -> SumsByLabel | None:
+    """The sums of rows in clusters that are given, by native code; None where it reads them not."""
+    pays = generic.sums_by_label(rows, partition) and native.is_available()
+    return SumsByLabel(partition) if pays else None
+
+
+def about_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> AboutFunction | None:
+    """The clusters that have represented rows for least by price among those about their nearest
+    centre; None where these are not searched for."""
+    dense = not is_sparse(rows.blocks.x) and searches(rows.space, rows.blocks, Hard(), n_clusters)
+    native_sweeps = dense and sweeps_are_native(rows.space, rows.blocks, rule, n_clusters)
+    return NativeAbout(numpy_dtype(rows.blocks.x)) if native_sweeps else None
 
 
 def prices_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> PriceFunction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -137,6 +137,12 @@ class Moves:
     sources: IntArray  # (q,) their clusters by the rule
     labels: IntArray  # (q,) their clusters
     d2: Float64  # (q, 2) squared distances to both
+    of_all: ClassVar[bool] = False
+
+    def excess(self, prices: Float64, weight: Float64) -> float:
+        """Return by how much more the moved rows cost, less prices; `weight` of all rows."""
+        net = self.d2 - np.stack([prices[self.sources], prices[self.labels]], axis=1)
+        return float(weight[self.rows] @ (net[:, 1] - net[:, 0]))
 
     def between(self, first: int, last: int) -> Moves:
         """The moves of rows first ... last - 1, counted from the first of them."""
@@ -162,6 +168,34 @@ class Moves:
 
 
 @dataclass(frozen=True)
+class GivenLabels:
+    """Clusters of all rows, which the last pass writes where it would ask for distances else."""
+
+    labels: IntArray  # (n,)
+    d2: Float64  # (n,) squared distances to their centres
+    beyond: float  # as `excess`
+    of_all: ClassVar[bool] = True
+
+    def excess(self, prices: Float64, weight: Float64) -> float:
+        """As of `Moves`."""
+        return self.beyond
+
+    def between(self, first: int, last: int) -> GivenLabels:
+        """The clusters of rows first ... last - 1."""
+        return replace(self, labels=self.labels[first:last], d2=self.d2[first:last])
+
+    def made(self, out: RowOutputs, first: int, weight: Float64, n_clusters: int) -> FinalSums:
+        """Write them to the results of rows of these weights, the first of number `first`, and
+        return their sums, of which the distances to all centres are not known."""
+        here = out.place(first, len(self.labels))
+        if out.memberships.shape[1]:
+            out.memberships[here, ...] = one_hot(self.labels, n_clusters, out.memberships)
+        out.labels[here], out.nearest[here] = self.labels, self.d2
+        mass = np.bincount(self.labels, weight, n_clusters).astype(np.float64)
+        return FinalSums(float(weight @ self.d2), 0.0, mass)
+
+
+@dataclass(frozen=True)
 class FinalPass(Pass[tuple[FinalSums, Any, int]]):
     """The last pass: its sums, what a sink keeps of the rows, and how many they were. What is known
     of rows is written over what the rule says of them."""
@@ -170,7 +204,7 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
     rule: Rule
     state: State
     space: Space | None  # of the centres, where it is not the rows' own
-    moves: Moves | None = None
+    moves: Moves | GivenLabels | None = None
 
     def prepare(self, rows: RepresentedRows) -> AssignFunction:
         return assign_for(rows, self.space or rows.space, self.rule, len(self.state.centres))
@@ -180,11 +214,12 @@ class FinalPass(Pass[tuple[FinalSums, Any, int]]):
     ) -> tuple[FinalSums, Any, int]:
         first, last = rows.task_range(task)
         out, space = self.sink.room(first, last), self.space or rows.space
-        sums = prepared(rows, space, self.rule, self.state, task, out)
-        if self.moves is not None:
-            sums += self.moves.between(first, last).made(
-                out, first, rows.blocks.weight[first:last], len(self.state.centres)
-            )
+        moves, sums = self.moves, FinalSums(0.0, 0.0, np.zeros(len(self.state.centres)))
+        if moves is None or not moves.of_all:
+            sums = prepared(rows, space, self.rule, self.state, task, out)
+        if moves is not None:
+            weight = rows.blocks.weight[first:last]
+            sums += moves.between(first, last).made(out, first, weight, len(sums.mass))
         empty, nowhere = rows.empty_rows(task), 0
         if len(empty):
             out.leave_out(empty)
@@ -276,7 +311,7 @@ def assign_all(
     engine: Engine,
     reporter: Reporter = SILENT,
     taker: RowTaker | None = None,
-    moves: Moves | None = None,
+    moves: Moves | GivenLabels | None = None,
     *,
     here: bool = True,
 ) -> Assignment:
@@ -333,7 +368,7 @@ def assign_into(
     state: State,
     engine: Engine,
     reporter: Reporter = SILENT,
-    moves: Moves | None = None,
+    moves: Moves | GivenLabels | None = None,
 ) -> FinalSums:
     """The last pass over all rows, with its sums; the objective is in the user's unit of weight."""
     final = FinalPass(sink, rule, state, None if space is rows.space else space, moves)

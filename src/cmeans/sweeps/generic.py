@@ -90,7 +90,7 @@ def gather(
 ) -> Statistics:
     """The same sums from given memberships (n, c): how a run starts from a partition. Distances are
     those from the space's origin; second moments those that the state `about` asks for."""
-    if isinstance(memberships, Partition) and about is None and _sums_by_label(rows, memberships):
+    if isinstance(memberships, Partition) and about is None and sums_by_label(rows, memberships):
         return _of_labels(rows, memberships, task)
     sums = _Sums(memberships.shape[1], rows.space.moment_width)
     second = None if about is None else SecondMoments.asked_by(about)
@@ -108,7 +108,7 @@ def gather(
     return sums.statistics(second)
 
 
-def _sums_by_label(rows: RepresentedRows, partition: Partition) -> bool:
+def sums_by_label(rows: RepresentedRows, partition: Partition) -> bool:
     """True where rows are added each to its own cluster's sums, in place of a product with
     memberships of which almost all are zero."""
     x = rows.blocks.x

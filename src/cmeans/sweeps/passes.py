@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from ..data.arrays import Array, Float64, IntArray, fill_rows, to_numpy
 from ..data.known_labels import known_of
@@ -16,7 +17,9 @@ from ..engines import NumberedPass, Pass
 from ..rules import Hard, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
+from .bounded import SumsByLabel
 from .choice import (
+    AboutFunction,
     CostsFunction,
     DeviationsFunction,
     FewNearestFunction,
@@ -25,9 +28,11 @@ from .choice import (
     NearestFunction,
     PriceFunction,
     SweepFunction,
+    about_for,
     costs_for,
     deviations_for,
     few_nearest_for,
+    label_sums_for,
     margins_for,
     measure_for,
     nearest_for,
@@ -38,6 +43,7 @@ from .generic import fuzzy_deviations, gather, nearest, silhouettes
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics
+from .top_k import NativeAbout
 
 # rows among which the first of a cluster is looked for, and of very many clusters for each
 FIRST_ROWS, FIRST_ROWS_EACH = 2**14, 4
@@ -223,6 +229,26 @@ class FewNearestPass(Pass[tuple[IntArray, Array]]):
 
 
 @dataclass(frozen=True)
+class AboutNearestPass(Pass[tuple[IntArray, Array]]):
+    """The same as of `FewNearestPass`, among the clusters (c, near) about each row's nearest
+    centre, where these are searched for."""
+
+    few: FewNearestPass
+    about: npt.NDArray[np.int32]
+
+    def prepare(self, rows: RepresentedRows) -> AboutFunction | FewNearestFunction:
+        found = about_for(rows, self.few.rule, len(self.few.state.centres))
+        return found or self.few.prepare(rows)
+
+    def work(
+        self, rows: RepresentedRows, task: int, prepared: AboutFunction | FewNearestFunction
+    ) -> tuple[IntArray, Array]:
+        if isinstance(prepared, NativeAbout):
+            return prepared(rows, self.few.state, self.about, self.few.most, task)
+        return self.few.work(rows, task, prepared)
+
+
+@dataclass(frozen=True)
 class FirstRowsPass(NumberedPass[Float64]):
     """(c,) for each centre, the place of the first row of positive weight that has it as the
     nearest centre; infinite for a centre without such a row, or with none in the first tasks."""
@@ -260,8 +286,18 @@ class PartitionPass(Pass[Statistics]):
     memberships: Array | Partition
     about: State | None = None  # whose metrics ask for second moments
 
-    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Statistics:
+    def prepare(self, rows: RepresentedRows) -> SumsByLabel | None:
+        given = self.memberships
+        by_label = isinstance(given, Partition) and self.about is None
+        return label_sums_for(rows, cast(Partition, given)) if by_label else None
+
+    def work(self, rows: RepresentedRows, task: int, prepared: SumsByLabel | None) -> Statistics:
+        if prepared is not None:
+            return cast(Statistics, prepared(rows, task))
         return gather(rows, self.rule, self.memberships, task, self.about)
+
+    def conclude(self, total: Statistics) -> Statistics:
+        return total.settled
 
     def part(self, start: int, stop: int) -> PartitionPass:
         given = self.memberships

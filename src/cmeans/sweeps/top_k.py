@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import native
 from ..data.arrays import Array, IntArray
@@ -27,6 +28,7 @@ from . import generic
 from .native import CENTRES, ROWS, CentresCache, NewSums, SumsArgument
 from .native_rows import NativeRows
 from .nearest import SearchArgument, SearchCache, search_coordinates, total_distance
+from .nearest_of_many import NearestSearch
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import FinalSums, Statistics
@@ -150,6 +152,33 @@ class NativeFewNearest:
             prices = state.known_scales().astype(here.dtype)
             to = address(prices), address(clusters[-1]), address(distances[-1])
             done(self._pass(here.argument, centres, most, *to))
+        return np.concatenate(clusters), np.concatenate(distances)
+
+
+class NativeAbout:
+    """The same among the clusters (c, near) that lie about each row's nearest centre."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._cache, self._nearest = CentresCache(None), NearestSearch(dtype)
+        types = ROWS, CENTRES, ADDRESS, WHOLE, *[ADDRESS] * 4
+        self._pass = native.function("find_about", dtype, types, INT)
+
+    def __call__(
+        self,
+        rows: RepresentedRows,
+        state: State,
+        about: npt.NDArray[np.int32],
+        most: int,
+        task: int,
+    ) -> tuple[IntArray, Array]:
+        clusters, distances = [], []
+        for here, centres in self._cache.blocks(rows, rows.space, state, task):
+            nearest = self._nearest.of_block(rows, state, here)[0]
+            clusters.append(np.empty((len(here), most), np.int32))
+            distances.append(np.empty((len(here), most), here.dtype))
+            prices = state.known_scales().astype(here.dtype)
+            arrays = map(address, (about, prices, clusters[-1], distances[-1]))
+            done(self._pass(here.argument, centres, address(nearest), about.shape[1], *arrays))
         return np.concatenate(clusters), np.concatenate(distances)
 
 

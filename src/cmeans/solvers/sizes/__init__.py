@@ -1,5 +1,5 @@
 """Clusters whose sizes lie between bounds: prices by a concave dual, an exact assignment, centres,
-and so on; of many clusters, rows placed one after the other where there is room."""
+and so on; of many clusters, rows placed at least cost among those that each knows."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...data.arrays import Float64, IntArray
@@ -12,25 +14,45 @@ from .near import NearestClusters, PlacedRows, near_prices
 from .prices import SizeBounds
 
 
-def better_start(problem: Problem, centres: Centres, bounds: SizeBounds) -> tuple[Centres, int]:
+@dataclass(frozen=True)
+class PlacingStart:
+    """Centres, and the clusters that rows know there."""
+
+    centres: Centres
+    rows: NearestClusters
+
+    @classmethod
+    def of(cls, problem: Problem, centres: Centres) -> PlacingStart:
+        """Find the clusters by a pass."""
+        return cls(centres, NearestClusters.of(problem, State(centres, np.zeros(len(centres)))))
+
+    def placed(self, problem: Problem, bounds: SizeBounds) -> PlacedRows:
+        """Return the rows in clusters within the bounds."""
+        none = np.zeros(len(self.centres))
+        prices, _ = near_prices(problem, self.rows, bounds, none, first=True)
+        return PlacedRows.of(problem, self.rows, bounds, State(self.centres, prices))
+
+
+def better_start(problem: Problem, centres: Centres, bounds: SizeBounds) -> State:
     """Return the centres, or some in proportion to their rows where these cost less once rows are
-    placed, and rows visited. Bounds are the same for all clusters."""
-    other = apportioned(problem, centres, bounds)
-    if other is None:
-        return centres, problem.n_rows
-    costs = [_placed_cost(problem, one, bounds) for one in (centres, other)]
-    return (other if costs[1] < costs[0] else centres), 3 * problem.n_rows
+    placed, and prices. Bounds are the same for all clusters."""
+    start = PlacingStart.of(problem, centres)
+    other = apportioned(problem, start, bounds)
+    starts = [start] if other is None else [start, other]
+    placed = [one.placed(problem, bounds) for one in starts]
+    best = int(np.argmin([one.d2 @ start.rows.weight for one in placed]))
+    return State(starts[best].centres, placed[best].prices)
 
 
-def apportioned(problem: Problem, centres: Centres, bounds: SizeBounds) -> Centres | None:
+def apportioned(problem: Problem, start: PlacingStart, bounds: SizeBounds) -> PlacingStart | None:
     """Return as many centres, of which clusters of too many rows have several, and the lightest
     none; None where that changes nothing, or too few rows differ.
 
     Where there are several they are rows of the cluster, at evenly spaced ranks of their distances
     to the old centre.
     """
+    centres, nearest = start.centres, start.rows
     c = len(centres)
-    nearest = NearestClusters.of(problem, State(centres, np.zeros(c)), 1)
     labels, d2 = nearest.clusters[:, 0], nearest.d2[:, 0]
     sizes = np.bincount(labels, nearest.weight, c).astype(np.float64)
     numbers = seats(sizes, float(bounds.high[0]))
@@ -49,7 +71,9 @@ def apportioned(problem: Problem, centres: Centres, bounds: SizeBounds) -> Centr
     ]
     drawn = np.concatenate(chosen)
     new = problem.space.embed(problem.rows.blocks.take(drawn), drawn)
-    return Centres.stack([centres[np.flatnonzero(numbers == 1)], new])
+    kept = np.flatnonzero(numbers == 1)
+    known = nearest.replaced(problem, kept, new, c)
+    return PlacingStart(Centres.stack([centres[kept], new]), known)
 
 
 def seats(sizes: Float64, most: float) -> IntArray:
@@ -66,12 +90,3 @@ def seats(sizes: Float64, most: float) -> IntArray:
         numbers[heavy] += 1
         numbers[light] = 0
     return numbers
-
-
-def _placed_cost(problem: Problem, centres: Centres, bounds: SizeBounds) -> float:
-    """Return the cost of rows that are placed within the bounds."""
-    none = np.zeros(len(centres))
-    rows = NearestClusters.of(problem, State(centres, none))
-    prices, _ = near_prices(problem, rows, bounds, none, first=True)
-    placed = PlacedRows.of(problem, rows, bounds, State(centres, prices))
-    return float(placed.d2 @ rows.weight.astype(np.float64))

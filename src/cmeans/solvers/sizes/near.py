@@ -1,5 +1,6 @@
 """Bounds of sizes for many clusters: rows know their nearest clusters alone, prices are found for
-all clusters at once, and rows are placed where there is room, those first that have most to lose.
+all clusters at once, and rows then move along shortest paths until the bounds hold; where no path
+leads on, rows are placed where there is room, those first that have most to lose.
 
 The prices are a lower bound of the cost of all assignments all the same, so that the gap of the one
 that is found is known."""
@@ -16,16 +17,20 @@ import numpy.typing as npt
 
 from ... import native
 from ...data.arrays import Array, Float64, IntArray
+from ...data.blocks import spans
 from ...data.partitions import Partition
-from ...native.calls import ADDRESS, REAL, WHOLE, address
+from ...engines import Pass
+from ...native.calls import ADDRESS, REAL, WHOLE, address, done
 from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ...spaces import Space
-from ...sweeps.final_pass import Moves
-from ...sweeps.passes import FewNearestPass, MarginPass, SweepPass
+from ...spaces.centres import Centres
+from ...sweeps.final_pass import GivenLabels
+from ...sweeps.passes import AboutNearestPass, FewNearestPass, MarginPass, SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
 from ..solution import NEXT_CENTRES, StepResult
+from .flow import Flow
 from .prices import SizeBounds
 
 NEAR = 16  # clusters that a row knows: FEW in native/placing.c
@@ -36,9 +41,22 @@ WARM_FIRST, WARM, COOLING, COLD = 1.0, 0.5, 0.85, 0.03
 LEAST = 0.05  # share of a mean size below which a size says no more of its price
 TOLERANCE = 1e-3  # least share of the costs by which they are to fall in a sweep
 CHUNK = 8192  # rows whose masses are summed together
+ABOUT = 48  # centres about a row's nearest among which those that it knows are, of very many
+FOUND = 1 << 31  # rows times clusters times columns from which on they are so many
 MEASURED = 1 << 21  # distances of rows to all clusters that are looked at together
 SHARE = (WHOLE, ADDRESS, ADDRESS, ADDRESS, ADDRESS, REAL, ADDRESS)
+SETTLE = (WHOLE, WHOLE, ADDRESS, ADDRESS, ADDRESS, WHOLE, *[ADDRESS] * 4)
 PLACE = (WHOLE, WHOLE, *[ADDRESS] * 8)
+
+
+def nearest_centres(centres: Centres) -> npt.NDArray[np.int32]:
+    """Return the numbers (c, ABOUT) of the centres nearest to each, some at a time."""
+    c, norms = len(centres), centres.squared_norms()
+    numbers = np.empty((c, ABOUT), np.int32)
+    for a, b in spans(c, max(1, MEASURED // c)):
+        apart = norms - 2.0 * centres.coordinates[a:b] @ centres.duals.T
+        numbers[a:b] = np.argpartition(apart.astype(np.float32), ABOUT, axis=1)[:, :ABOUT]
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -53,11 +71,31 @@ class NearestClusters:
     def of(
         cls, problem: Problem, state: State, most: int = NEAR, space: Space | None = None
     ) -> NearestClusters:
-        """Find them by a pass."""
-        parts = zip(*problem.map(FewNearestPass(problem.rule, state, most, space)), strict=True)
+        """Find them by a pass; of very many clusters among those about each row's nearest."""
+        few = FewNearestPass(problem.rule, state, most, space)
+        found: Pass[tuple[IntArray, Array]] = few
+        size, own = len(state.centres), space is None or space is problem.space
+        if own and most == NEAR and problem.n_rows * size * problem.space.size > FOUND:
+            found = AboutNearestPass(few, nearest_centres(state.centres))
+        parts = zip(*problem.map(found), strict=True)
         clusters, d2 = (np.concatenate(part) for part in parts)
         weight = np.ascontiguousarray(problem.rows.blocks.weight[:], d2.dtype)
         return cls(clusters, d2, weight)
+
+    def replaced(
+        self, problem: Problem, kept: IntArray, new: Centres, n_clusters: int
+    ) -> NearestClusters:
+        """Return the nearest of the clusters that are kept, numbered anew, and of new centres after
+        them."""
+        number = np.full(n_clusters, -1, np.int32)
+        number[kept] = np.arange(len(kept))
+        state = State(new, np.zeros(len(new)))
+        others = NearestClusters.of(problem, state, min(self.clusters.shape[1], len(new)))
+        clusters = np.hstack([number[self.clusters], others.clusters + np.int32(len(kept))])
+        d2 = np.where(clusters < 0, np.inf, np.hstack([self.d2, others.d2])).astype(self.d2.dtype)
+        order = np.argsort(d2, axis=1, kind="stable")[:, : self.clusters.shape[1]]
+        clusters = np.maximum(np.take_along_axis(clusters, order, axis=1), 0)
+        return replace(self, clusters=clusters, d2=np.take_along_axis(d2, order, axis=1))
 
     def net(self, prices: Float64) -> Array:
         """(n, NEAR) squared distances less prices."""
@@ -86,6 +124,40 @@ class NearestClusters:
         shares *= (weight / shares.sum(axis=1))[:, None]
         np.add.at(mass, clusters, shares)
         return mass
+
+    def settled(
+        self, bounds: SizeBounds, prices: Float64
+    ) -> tuple[npt.NDArray[np.int32], Float64] | None:
+        """Return the ranks (n,) of the clusters in the cheapest placement within the bounds, and
+        prices by which every row is where it costs least. Rows from whose clusters no move leads on
+        are left (-1); None where that is not told."""
+        weighs = self.weight > 0
+        least, most = _in_rows(bounds, int(np.count_nonzero(weighs)))
+        if native.is_available():
+            ranks, new = np.empty(len(self.d2), np.int32), np.array(prices, np.float64)
+            known = address(self.clusters), address(self.d2), address(self.weight)
+            left = native.function("settle_rows", self.d2.dtype, SETTLE, WHOLE)(
+                *self.d2.shape,
+                *known,
+                len(new),
+                *(address(one) for one in (least, most, new, ranks)),
+            )
+            done(left)
+            return ranks, new
+        ranks = np.argmin(self.net(prices), axis=1).astype(np.int32)
+        rows, clusters = np.flatnonzero(weighs), self.clusters[weighs]
+        d2 = np.full((len(rows), len(prices)), np.inf)
+        np.put_along_axis(d2, clusters, self.d2[weighs], axis=1)
+        labels = clusters[np.arange(len(rows)), ranks[rows]]
+        mass = np.bincount(labels, minlength=len(prices)).astype(np.float64)
+        low, high = least.astype(np.float64), most.astype(np.float64)
+        whole = SizeBounds(low, high, float(len(rows)), 1.0, 1.0)
+        flow = Flow(d2, labels, np.ones(len(rows)), mass, prices, whole)
+        if not flow.settle():
+            return None
+        held = flow.holdings
+        ranks[rows[held.row]] = np.argmax(clusters[held.row] == held.cluster[:, None], axis=1)
+        return ranks, flow.prices[:-1] - flow.prices[-1]
 
 
 def near_prices(
@@ -120,13 +192,42 @@ class PlacedRows:
     labels: IntArray  # (n,)
     d2: Float64  # (n,) squared distances to them
     mass: Float64  # (c,)
+    prices: Float64  # (c,)
+    # by how much they may cost more, less these prices, than where they cost least
+    excess: float = 0.0
 
     @classmethod
     def of(
         cls, problem: Problem, rows: NearestClusters, bounds: SizeBounds, state: State
     ) -> PlacedRows:
-        """Place all rows, those first that lose most where their cluster is full; rows of no weight
-        stay where they cost least. The bounds are multiples of the weight that all others have."""
+        """Place all rows at least cost; rows of no weight stay where they cost least. The bounds
+        are multiples of the weight that all others have."""
+        prices, n = state.known_scales(), len(rows.d2)
+        settled = rows.settled(bounds, prices)
+        if settled is None:
+            return cls._in_turn(problem, rows, bounds, state)
+        ranks, prices = settled
+        at = np.arange(n), np.maximum(ranks, 0)
+        labels, d2 = rows.clusters[at].astype(np.intp), rows.d2[at].astype(np.float64)
+        left = np.flatnonzero(ranks < 0)
+        if len(left):
+            weighs = rows.weight > 0
+            held = np.bincount(labels[weighs & (ranks >= 0)], minlength=len(prices))
+            room = _Room.of(bounds, int(weighs.sum())).beside(held, len(left))
+            cheapest = d2[left] - prices[labels[left]]
+            _place_among_all(problem, left, State(state.centres, prices), room, labels, d2)
+            # so that more rows know clusters that are far from most
+            dearer, prices = d2[left] - prices[labels[left]] - cheapest, prices.copy()
+            rise = np.zeros(len(prices))
+            np.maximum.at(rise, labels[left], dearer)
+            prices += rise
+        return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)), prices)
+
+    @classmethod
+    def _in_turn(
+        cls, problem: Problem, rows: NearestClusters, bounds: SizeBounds, state: State
+    ) -> PlacedRows:
+        """Place all rows, those first that lose most where their cluster is full."""
         prices, n = state.known_scales(), len(rows.d2)
         net, weighs = rows.net(prices), np.flatnonzero(rows.weight > 0)
         two = np.partition(net[weighs], 1, axis=1)
@@ -135,11 +236,8 @@ class PlacedRows:
         ranks[order] = room.place(rows, order, prices)[order]
         at = np.arange(n), np.maximum(ranks, 0)
         labels, d2 = rows.clusters[at].astype(np.intp), rows.d2[at].astype(np.float64)
-        left, most = order[ranks[order] < 0], max(1, MEASURED // len(prices))
-        for start in range(0, len(left), most):
-            some = left[start : start + most]
-            labels[some], d2[some] = _among_all(problem, some, state, room)
-        return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)))
+        _place_among_all(problem, order[ranks[order] < 0], state, room, labels, d2)
+        return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)), prices)
 
     def sums(self, problem: Problem) -> Statistics:
         """The sums of a sweep that has the rows in these clusters."""
@@ -148,17 +246,23 @@ class PlacedRows:
         spread = _sums_of(self.labels, weight * self.d2, c)
         return replace(problem.sums_of(Partition(self.labels, c, blocks.x)), spread=spread)
 
+    def beside_others(self, rows: NearestClusters, found_at: Float64) -> PlacedRows:
+        """Return the same with the excess, where rows know the nearest clusters by some prices:
+        others are as far as the last of these at least, less what prices have risen by."""
+        d2, weight = rows.d2.astype(np.float64), rows.weight.astype(np.float64)
+        others = (d2[:, -1] - found_at[rows.clusters[:, -1]]) - (self.prices - found_at).max()
+        least = np.minimum((d2 - self.prices[rows.clusters]).min(axis=1), others)
+        beyond = np.maximum(self.d2 - self.prices[self.labels] - least, 0.0)
+        return replace(self, excess=float(weight @ beyond))
+
     def numbered(self, order: IntArray) -> PlacedRows:
         """Return the same with the clusters in another order (c,)."""
-        return replace(self, labels=np.argsort(order)[self.labels], mass=self.mass[order])
+        labels = np.argsort(order)[self.labels]
+        return replace(self, labels=labels, mass=self.mass[order], prices=self.prices[order])
 
-    def moves(self, problem: Problem, state: State, space: Space) -> Moves:
-        """The moves from where a state has the rows by price."""
-        cheapest = NearestClusters.of(problem, state, 1, space)
-        sources = cheapest.clusters[:, 0].astype(np.intp)
-        rows = np.flatnonzero(self.labels != sources)
-        d2 = np.stack([cheapest.d2[rows, 0], self.d2[rows]], axis=1)
-        return Moves(rows, sources[rows], self.labels[rows], d2)
+    def moves(self, problem: Problem, state: State, space: Space) -> GivenLabels:
+        """The clusters of all rows, as the last pass reads them."""
+        return GivenLabels(self.labels, self.d2, self.excess)
 
 
 @dataclass(frozen=True)
@@ -171,10 +275,13 @@ class _Room:
 
     @classmethod
     def of(cls, bounds: SizeBounds, n_rows: int) -> _Room:
-        assert bounds.quantum is not None
-        least = np.rint(bounds.low / bounds.quantum).astype(np.int64)
-        most = np.rint(np.minimum(bounds.high / bounds.quantum, n_rows)).astype(np.int64)
+        least, most = _in_rows(bounds, n_rows)
         return cls(least, most, np.array([n_rows - least.sum()]))
+
+    def beside(self, held: IntArray, left: int) -> _Room:
+        """Return the room for so many rows that are left, where clusters hold others (c,)."""
+        least = np.maximum(self.least - held, 0)
+        return _Room(least, self.most - held, np.array([left - least.sum()]))
 
     def place(
         self, rows: NearestClusters, order: IntArray, prices: Float64
@@ -204,16 +311,32 @@ class _Room:
         return ranks
 
 
+def _in_rows(bounds: SizeBounds, n_rows: int) -> tuple[IntArray, IntArray]:
+    """Return the bounds in numbers of rows."""
+    assert bounds.quantum is not None
+    least = np.rint(bounds.low / bounds.quantum).astype(np.int64)
+    return least, np.rint(np.minimum(bounds.high / bounds.quantum, n_rows)).astype(np.int64)
+
+
 def _sums_of(labels: IntArray, values: Array, n_clusters: int) -> Float64:
     """(c,) the sum of each cluster's values (n,)."""
     return np.bincount(labels, values, n_clusters).astype(np.float64)
 
 
+def _place_among_all(
+    problem: Problem, left: IntArray, state: State, room: _Room, labels: IntArray, d2: Float64
+) -> None:
+    """Set the clusters of some rows, by the order of their numbers, and the squared distances to
+    them, where all clusters are asked."""
+    most = max(1, MEASURED // len(state.centres))
+    for start in range(0, len(left), most):
+        some = left[start : start + most]
+        labels[some], d2[some] = _among_all(problem, some, state, room)
+
+
 def _among_all(
     problem: Problem, some: IntArray, state: State, room: _Room
 ) -> tuple[IntArray, Float64]:
-    """Return the clusters of some rows, by the order of their numbers, and the squared distances to
-    them, where all clusters are asked."""
     ascending, c = np.sort(some), len(state.centres)
     part = replace(problem, rows=problem.rows.part(ascending, np.ones(len(some))))
     found = problem.engine.fold(part.rows, MarginPass(problem.rule, state, np.inf))
@@ -242,14 +365,15 @@ class PlacingStep:
     ) -> StepResult:
         at = swept.state
         rows = NearestClusters.of(problem, State(at.centres, np.zeros(len(at.centres))))
-        prices, _ = near_prices(problem, rows, self.bounds, at.known_scales(), first=last is None)
+        begins = at.known_scales()
+        prices, _ = near_prices(problem, rows, self.bounds, begins, first=not begins.any())
         placed = PlacedRows.of(problem, rows, self.bounds, State(at.centres, prices))
         sums = placed.sums(problem)
         if not sums.is_finite():
             raise OutOfRangeError(NOT_FINITE)
         new = NEXT_CENTRES(problem, swept, sums, last)
         visits = 2 * problem.n_rows + new.row_visits
-        return StepResult(State(new.state.centres, prices), visits, sums=sums)
+        return StepResult(State(new.state.centres, placed.prices), visits, sums=sums)
 
 
 def until_costs_stand(problem: Problem) -> Problem:

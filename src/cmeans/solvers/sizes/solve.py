@@ -45,7 +45,6 @@ from .near import (
     NearestClusters,
     PlacedRows,
     PlacingStep,
-    near_prices,
     until_costs_stand,
 )
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
@@ -55,7 +54,10 @@ SETTLED = 1e-12  # of the mean size: how far soft sizes may miss their bounds, i
 SETTLED_ROUGHLY = 1e-5  # in float32
 MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
 EXACT = 32  # clusters up to which the cheapest assignment is sought in every sweep
+BYTES_OF_A_MOVE = 24  # between two clusters, of which there may be room for twice as many
 COPIES = 3  # of the distances of all rows to all clusters, that the repair holds at once
+EXACTLY = 1e-12  # share of the costs that is rounding
+TURNS = 4  # of the repair, each with the clusters that rows know by the prices of the one before
 REPAIRED = 1 << 25  # rows times clusters up to which it is sought in the end all the same
 BORDER = (
     1e-3  # of the mean squared distance: margin within which the last moves are sought at first
@@ -64,12 +66,13 @@ BORDER = (
 
 def bytes_of_placing(blocks: Blocks, n_clusters: int) -> int:
     """Bytes of what rows are placed by, where they are few enough and clusters more than a few: the
-    clusters that each knows twice, as blocks are joined, and of all distances the copies of the
-    last repair."""
+    clusters that each knows twice, as blocks are joined, or once beside the moves between clusters,
+    and of all distances the copies of the last repair."""
     n = blocks.n_rows
     if n_clusters <= EXACT or n > blocks.most_gathered:
         return 0
-    known = 2 * n * NEAR * (np.dtype(np.int32).itemsize + itemsize(blocks.x))
+    known = n * NEAR * (np.dtype(np.int32).itemsize + itemsize(blocks.x))
+    known += max(known, 2 * BYTES_OF_A_MOVE * min(n * NEAR, n_clusters**2))
     distances = n * n_clusters
     return known + COPIES * 8 * (distances if distances <= REPAIRED else min(distances, MEASURED))
 
@@ -140,6 +143,7 @@ class Sized(Solving):
     plain: Rule
     n_rows: int  # of the fit: fewer are a sample
     matched: bool  # whether starts are brought into the order of the bounds, as drawn ones are
+    start: State | None = None  # with prices, where rows have been placed there
 
     @property
     def takes_fewer_starts(self) -> bool:
@@ -172,9 +176,11 @@ class Sized(Solving):
         """Follow centres and prices from a state, whose prices may be missing, until the centres
         stand still."""
         if self.are_placed(problem):
-            first = State(state.centres, np.zeros(len(state.centres)))
+            start = self.start
+            if start is None or start.centres is not state.centres:
+                start = State(state.centres, np.zeros(len(state.centres)))
             step = PlacingStep(self.bounds(problem))
-            return solve(problem, first if state.scales is None else state, observer, step)
+            return solve(problem, start if state.scales is None else state, observer, step)
         pricing, prices, visits = self.pricing(problem, state)
         # a mixture of centres has no prices
         plain = replace(problem, stopping=replace(problem.stopping, acceleration=None))
@@ -236,22 +242,30 @@ class Sized(Solving):
                 [self._matched(centres, problem) for centres in first],
                 visits + len(first) * problem.n_rows,
             )
+        solver = self
         if self.are_placed(within):
             within = until_costs_stand(within)
             first = first if runs.search is None else first[-1:]  # one run, from the plain solution
-            first, visited = self._apportioned(first, within)
-            visits += visited
-        best = best_of(first, len(first), within, observer, schedule=schedule, solver=self)
+            starts = self._apportioned(first, within)
+            visits += 2 * problem.n_rows * len(starts)
+            if starts:
+                first = [start.centres for start in starts]
+                solver = replace(self, start=starts[0] if len(starts) == 1 else None)
+        best = best_of(first, len(first), within, observer, schedule=schedule, solver=solver)
         return within, replace(best, row_visits=visits + best.row_visits)
 
-    def _apportioned(self, first: list[Centres], problem: Problem) -> tuple[list[Centres], int]:
-        """Return starts that cost less where clusters of too many rows have several centres, and
-        rows visited; given ones, and those for bounds that differ, as they are."""
+    def _apportioned(self, first: list[Centres], problem: Problem) -> list[State]:
+        """Return starts with prices that cost less where clusters of too many rows have several
+        centres; none for given ones, and for bounds that differ."""
         bounds = self.bounds(problem)
-        if not self.matched or np.ptp(bounds.low) or np.ptp(bounds.high):
-            return first, 0
-        better = [better_start(problem, centres, bounds) for centres in first]
-        return [centres for centres, _ in better], sum(visited for _, visited in better)
+        if not self.matched or self._differ:
+            return []
+        return [better_start(problem, centres, bounds) for centres in first]
+
+    @property
+    def _differ(self) -> bool:
+        """True where clusters have bounds of their own."""
+        return bool(np.ptp(self.limits.low) or np.ptp(self.limits.high))
 
     def _as_final(self, rule: Rule, state: State, sums: Statistics | None) -> tuple[Rule, State]:
         """Return an interrupted plain run as one without bounds that hold."""
@@ -264,7 +278,10 @@ class Sized(Solving):
         Where rows are at fewer places than there are clusters, several begin at one, which divide
         its rows.
         """
-        c, mass = len(self.limits.low), problem.sweep(State(centres)).mass
+        c = len(self.limits.low)
+        if not self._differ and len(centres) == c:
+            return centres
+        mass = problem.sweep(State(centres)).mass
         sharing = np.ones(len(centres), dtype=np.intp)
         for _ in range(c - len(centres)):
             sharing[np.argmax(mass / sharing)] += 1
@@ -324,8 +341,7 @@ class Sized(Solving):
         cost = result.assignment.objective / problem.rows.blocks.unit
         gap = float(prices @ mass) - bounds.dual_part(prices)
         if moves is not None:
-            net = moves.d2 - np.stack([prices[moves.sources], prices[moves.labels]], axis=1)
-            gap += float(problem.rows.blocks.weight[moves.rows] @ (net[:, 1] - net[:, 0]))
+            gap += moves.excess(prices, problem.rows.blocks.weight)
         if not bounds.are_kept(mass, MISSED / len(mass) if problem.rule.is_soft else SLACK):
             self._warn_of_missed(bounds, mass, problem)
         return replace(result, size_gap=max(gap, 0.0) / abs(cost) if cost else 0.0)
@@ -335,16 +351,19 @@ class Sized(Solving):
     ) -> tuple[State, WholeRows | PlacedRows, int]:
         """Return the state with its last prices, the rows in their clusters, and rows visited:
         where they are few enough the cheapest of all assignments."""
-        centres = state.centres
+        centres, prices, visits = state.centres, state.known_scales(), 0
         repaired = problem.n_rows * len(centres) <= REPAIRED
-        # a price that is nearly right shows which clusters matter, and saves moves
-        known = state if repaired else State(centres, np.zeros(len(centres)))
-        rows = NearestClusters.of(problem, known, space=space)
-        prices, _ = near_prices(problem, rows, bounds, state.known_scales(), first=False)
-        state, visits = State(centres, prices), 2 * problem.n_rows
-        if not repaired:
-            return state, PlacedRows.of(problem, rows, bounds, state), visits
-        found = assigned(problem, problem.rule, bounds, state, np.inf, space)
+        for _ in range(TURNS if repaired else 1):
+            # a price that is nearly right shows which clusters matter
+            at = State(centres, prices)
+            rows = NearestClusters.of(problem, at, space=space)
+            placed = PlacedRows.of(problem, rows, bounds, at).beside_others(rows, prices)
+            prices, visits = placed.prices, visits + 2 * problem.n_rows
+            if placed.excess <= EXACTLY * float(placed.d2 @ rows.weight):
+                break
+        if not repaired or placed.excess <= EXACTLY * float(placed.d2 @ rows.weight):
+            return State(centres, prices), placed, visits
+        found = assigned(problem, problem.rule, bounds, State(centres, prices), np.inf, space)
         whole = WholeRows.of_equal(found, bounds)
         return State(centres, found.prices), whole, visits + found.row_visits
 
