@@ -91,8 +91,6 @@ SUITES = {
         # fresh processes
         "tests/fitting/test_memory_promises.py",
         "tests/storage/test_failing_disk.py::test_a_full_disk",
-        "tests/storage/test_failing_disk.py::test_a_disk_that_takes_few_bytes_at_a_time",
-        "tests/storage/test_failing_disk.py::test_rows_that_cannot_be_read",
         "tests/fitting/test_validation.py::test_verbose_reaches_stderr_in_a_plain_script",
         "tests/test_architecture.py::test_import_has_no_effects",
         "tests/test_architecture.py::test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load",
@@ -100,7 +98,6 @@ SUITES = {
         # many draws, real data, printed tables
         "tests/tuning/test_fuzzifier.py::test_no_collapse_on_real_data",
         "tests/tuning/test_fuzzifier.py::test_with_m_2_the_digits_fall_together",
-        "tests/fitting/test_empty_rows.py::test_select_looks_at_the_others",
         "tests/landmarks/test_certificate.py::test_from_a_sample_the_truth_lies_within_99_percent_intervals_nearly_always",
         "tests/solvers/test_scale_path.py",
         "tests/test_naive_sparse.py::test_the_printed_tables_of_the_adaptive_algorithm",

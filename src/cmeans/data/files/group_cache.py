@@ -169,9 +169,9 @@ class _Kept:
                 del self._slabs[number]  # the next request tries again
             slab.set_exception(error)
             return
-        slab.set_result(decoded)
-        if self.copy is not None:
+        if self.copy is not None:  # before the slab may be dropped
             self.copy.add(number, decoded)
+        slab.set_result(decoded)
 
     def _look_ahead(self, number: int) -> None:
         """Request a slab from the reader, unless a thread is still to reach the last one it
