@@ -112,15 +112,17 @@ def compile_library(command: list[str], target: Target, folder: Path) -> Path:
     command = [*command, *(["-target", target.name] if target.name else [])]
     position = [] if target.system == "win32" else ["-fPIC"]
     more = shlex.split(os.environ.get("CFLAGS", ""))
+    variants = target.variants(by_zig="ziglang" in command)
+    wanted = os.environ.get("CMEANS_VARIANTS", " ".join(variants)).split()
     jobs: dict[Path, list[str]] = {}
     for source in sorted(SOURCES.glob("*.c")):
         if source.name == ONCE:
             jobs[folder / "machine.o"] = [f'-DSOURCES="{digest()}"', str(source)]
             continue
-        for variant, flags in target.variants(by_zig="ziglang" in command).items():
+        for variant in wanted:
             for bits in (64, 32):
                 jobs[folder / f"{source.stem}-{variant}-{bits}.o"] = [
-                    *flags,
+                    *variants[variant],
                     f"-DVARIANT={variant}",
                     f"-DBITS={bits}",
                     str(source),
