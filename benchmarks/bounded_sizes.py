@@ -57,9 +57,9 @@ def exactly(x: np.ndarray, clusters: int, bounds: str, **words: Any) -> float:
         solve.EXACT = before
 
 
-def lines(name: str, x: np.ndarray, clusters: int, *, exact: bool, **words: Any) -> list[str]:
-    """A line of the table for each kind of bounds."""
-    made, unbounded = [], float("nan")
+def print_lines(name: str, x: np.ndarray, clusters: int, *, exact: bool, **words: Any) -> None:
+    """Print a line of the table for each kind of bounds, as its fit ends."""
+    unbounded = float("nan")
     for bounds in BOUNDS:
         seconds, model = fitted(x, clusters, bounds, **words)
         unbounded = seconds if bounds == "none" else unbounded
@@ -68,12 +68,12 @@ def lines(name: str, x: np.ndarray, clusters: int, *, exact: bool, **words: Any)
         if exact and bounds != "none":
             beside = f"{model.objective_ / exactly(x, clusters, bounds, **words) - 1:+.2%}"
         gap = "" if bounds == "none" else f"{model.size_gap_:.2%}"
-        made.append(
+        print(
             f"{name:24s}{clusters:6d} {bounds:10s}{seconds:8.2f}{seconds / unbounded:8.2f}"
             f"{model.objective_:14.6g}{beside:>9s}{gap:>8s}{model.n_iter_:7d}"
-            f"{sizes.min():7d}{sizes.max():7d}"
+            f"{sizes.min():7d}{sizes.max():7d}",
+            flush=True,
         )
-    return made
 
 
 def main() -> None:
@@ -88,15 +88,14 @@ def main() -> None:
     )
     if given.large:
         x = mixture(128, 0.1, 300_000)[0]
-        print("\n".join(lines("mixture", x, 4096, exact=False, search=None, max_iter=5)))
+        print_lines("mixture", x, 4096, exact=False, search=None, max_iter=5)
         return
     for search in (None, "auto"):
         for clusters in (100, 400):
             for even in (True, False):
                 name = f"{'blobs' if even else 'heaps'}, search={search}"
                 x = drawn(clusters, even=even)
-                made = lines(name, x, clusters, exact=given.exact, search=search)
-                print("\n".join(made), flush=True)
+                print_lines(name, x, clusters, exact=given.exact, search=search)
 
 
 if __name__ == "__main__":
