@@ -177,7 +177,7 @@ def test_a_wanted_number(wanted: int) -> None:
     assert len(np.unique(found.labels)) == wanted
     if wanted == 6:
         assert adjusted_rand(found.labels, y, np.ones(120)) > 0.95
-    apart = sparse.block_diag([drawn(10, seed) for seed in range(3)]).toarray()
+    apart = sparse.block_diag([sparse.coo_array(drawn(10, seed)) for seed in range(3)]).toarray()
     assert with_number(searched(apart), 2) is None
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -47,7 +49,9 @@ class SweepsInARow:
         self, problem: Problem, sweep: RepeatedSweep, scales: Float64 | None, most: int
     ) -> None:
         self._problem, self._sweep, self._scales, self._most = problem, sweep, scales, most
-        self._weight = sum(problem.rows.task_weight(task) for task in range(problem.rows.n_tasks))
+        # one after the other, as sweeps do; sum() corrects what it rounds since Python 3.12
+        tasks = range(problem.rows.n_tasks)
+        self._weight = reduce(add, (problem.rows.task_weight(task) for task in tasks), 0.0)
 
     @classmethod
     def of(cls, problem: Problem, state: State, function: SweepFunction) -> SweepsInARow | None:

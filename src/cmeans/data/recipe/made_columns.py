@@ -268,12 +268,14 @@ def date_formats_of(cells: Iterable[str]) -> list[str]:
 def days_of(values: NDArray[Any], date_format: str, label: str) -> NDArray[np.float64]:
     """Return days since 1970-01-01 (b,), NaN where there are none."""
     if values.dtype.kind == "M":
-        micro = values.astype("datetime64[us]")
-        if np.datetime_data(values.dtype)[0] != "ns":
-            beyond = (micro.astype(values.dtype) != values) & ~np.isnat(values)
+        if np.datetime_data(values.dtype)[0] not in ("us", "ns"):  # of coarser units
+            far = np.datetime64(2**63 - 1, "us").astype(values.dtype)
+            beyond = np.abs(values.astype(np.int64)) > far.astype(np.int64)
+            beyond &= ~np.isnat(values)
             if beyond.any():
                 row = int(np.argmax(beyond))
                 raise MadeColumnError(row, f"column {label!r} holds a date after the year 294,000")
+        micro = values.astype("datetime64[us]")
         return np.where(np.isnat(micro), np.nan, micro.astype(np.int64) / _DAY)
     texts = _in_unicode(_plain(value) for value in values.tolist())
     found = _parsed(texts, date_format)
