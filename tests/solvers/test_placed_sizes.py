@@ -71,6 +71,23 @@ def test_bounds_hold_exactly_and_the_gap_is_true(
     assert model.stop_reason_.startswith("converged: costs stand still to tol=0.001")
 
 
+@pytest.mark.parametrize("about", [20, near.ABOUT])  # fewer than the clusters, and more
+def test_the_gap_is_true_where_rows_know_clusters_about_their_nearest(
+    monkeypatch: pytest.MonkeyPatch, about: int
+) -> None:
+    for module, name, value in ((near, "FOUND", 0), (near, "ABOUT", about), (solve, "REPAIRED", 0)):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr("cmeans.sweeps.choice.searches", lambda *_: True)
+    n = 10 * MANY
+    model = fitted(heaps(n), EQUAL)
+    assert (np.bincount(model.labels_, minlength=MANY) == 10).all()
+    d2 = point_distances(heaps(n), model.cluster_centers_)
+    cost, columns = d2[np.arange(n), model.labels_].sum(), np.repeat(d2, 10, axis=1)
+    best = columns[linear_sum_assignment(columns)].sum()
+    assert cost * (1 - model.size_gap_) <= best * (1 + 1e-9)
+    assert model.size_gap_ < 0.15
+
+
 @pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
 def test_native_and_generic_passes_place_rows_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_available()

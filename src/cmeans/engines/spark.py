@@ -209,7 +209,7 @@ class FrameHolder(SparkHolder):
 
 @dataclass(frozen=True)
 class FitFolder:
-    """Where executors keep rows while a fit runs, among their local files."""
+    """The local files in which executors keep rows while a fit runs."""
 
     name: str = ""  # none while no fit runs
     parts: set[int] = field(default_factory=set)  # that have been written there

@@ -56,7 +56,7 @@ class SearchSample:
 
 @dataclass(frozen=True)
 class SearchCosts:
-    """What is known of a search before its times are."""
+    """The size of a search, from which its times follow beside a sample."""
 
     n: int
     c: int

@@ -24,7 +24,7 @@ class PlacingStart:
     @classmethod
     def of(cls, problem: Problem, centres: Centres) -> PlacingStart:
         """Find the clusters by a pass."""
-        return cls(centres, NearestClusters.of(problem, State(centres, np.zeros(len(centres)))))
+        return cls(centres, NearestClusters.about(problem, State(centres, np.zeros(len(centres)))))
 
     def placed(self, problem: Problem, bounds: SizeBounds) -> PlacedRows:
         """Return the rows in clusters within the bounds."""
@@ -40,7 +40,7 @@ def better_start(problem: Problem, centres: Centres, bounds: SizeBounds) -> Stat
     other = apportioned(problem, start, bounds)
     starts = [start] if other is None else [start, other]
     placed = [one.placed(problem, bounds) for one in starts]
-    best = int(np.argmin([one.d2 @ start.rows.weight for one in placed]))
+    best = int(np.argmin([one.cost for one in placed]))
     return State(starts[best].centres, placed[best].prices)
 
 

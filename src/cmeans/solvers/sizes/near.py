@@ -33,6 +33,7 @@ from ..solution import NEXT_CENTRES, StepResult
 from .flow import Flow
 from .prices import SizeBounds
 
+EXACTLY = 1e-12  # share of the costs that is rounding
 NEAR = 16  # clusters that a row knows: FEW in native/placing.c
 FIRST_STEPS, STEPS = 40, 15  # at first, and warm from the prices of the sweep before
 # temperatures in median margins between a row's two nearest clusters: the first ones, by what they
@@ -71,13 +72,23 @@ class NearestClusters:
     def of(
         cls, problem: Problem, state: State, most: int = NEAR, space: Space | None = None
     ) -> NearestClusters:
-        """Find them by a pass; of very many clusters among those about each row's nearest."""
-        few = FewNearestPass(problem.rule, state, most, space)
-        found: Pass[tuple[IntArray, Array]] = few
-        size, own = len(state.centres), space is None or space is problem.space
-        if own and most == NEAR and problem.n_rows * size * problem.space.size > FOUND:
-            found = AboutNearestPass(few, nearest_centres(state.centres))
-        parts = zip(*problem.map(found), strict=True)
+        """Find them by a pass."""
+        return cls._found(problem, FewNearestPass(problem.rule, state, most, space))
+
+    @classmethod
+    def about(cls, problem: Problem, state: State, most: int = NEAR) -> NearestClusters:
+        """Find them by a pass; of very many clusters among those about each row's nearest, so that
+        others may be cheaper."""
+        few = FewNearestPass(problem.rule, state, most)
+        size = len(state.centres)
+        are_many = problem.n_rows * size * problem.space.size > FOUND
+        if size <= ABOUT or most != NEAR or not are_many:
+            return cls._found(problem, few)
+        return cls._found(problem, AboutNearestPass(few, nearest_centres(state.centres)))
+
+    @classmethod
+    def _found(cls, problem: Problem, by: Pass[tuple[IntArray, Array]]) -> NearestClusters:
+        parts = zip(*problem.map(by), strict=True)
         clusters, d2 = (np.concatenate(part) for part in parts)
         weight = np.ascontiguousarray(problem.rows.blocks.weight[:], d2.dtype)
         return cls(clusters, d2, weight)
@@ -90,7 +101,7 @@ class NearestClusters:
         number = np.full(n_clusters, -1, np.int32)
         number[kept] = np.arange(len(kept))
         state = State(new, np.zeros(len(new)))
-        others = NearestClusters.of(problem, state, min(self.clusters.shape[1], len(new)))
+        others = NearestClusters.about(problem, state, min(self.clusters.shape[1], len(new)))
         clusters = np.hstack([number[self.clusters], others.clusters + np.int32(len(kept))])
         d2 = np.where(clusters < 0, np.inf, np.hstack([self.d2, others.d2])).astype(self.d2.dtype)
         order = np.argsort(d2, axis=1, kind="stable")[:, : self.clusters.shape[1]]
@@ -193,6 +204,7 @@ class PlacedRows:
     d2: Float64  # (n,) squared distances to them
     mass: Float64  # (c,)
     prices: Float64  # (c,)
+    cost: float  # the sum of the squared distances, by the weights
     # by how much they may cost more, less these prices, than where they cost least
     excess: float = 0.0
 
@@ -221,7 +233,12 @@ class PlacedRows:
             rise = np.zeros(len(prices))
             np.maximum.at(rise, labels[left], dearer)
             prices += rise
-        return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)), prices)
+        return cls._in(labels, d2, rows.weight, prices)
+
+    @classmethod
+    def _in(cls, labels: IntArray, d2: Float64, weight: Array, prices: Float64) -> PlacedRows:
+        mass = _sums_of(labels, weight, len(prices))
+        return cls(labels, d2, mass, prices, float(d2 @ weight))
 
     @classmethod
     def _in_turn(
@@ -237,7 +254,12 @@ class PlacedRows:
         at = np.arange(n), np.maximum(ranks, 0)
         labels, d2 = rows.clusters[at].astype(np.intp), rows.d2[at].astype(np.float64)
         _place_among_all(problem, order[ranks[order] < 0], state, room, labels, d2)
-        return cls(labels, d2, _sums_of(labels, rows.weight, len(prices)), prices)
+        return cls._in(labels, d2, rows.weight, prices)
+
+    @property
+    def are_cheapest(self) -> bool:
+        """True where no placement costs less, but for rounding."""
+        return self.excess <= EXACTLY * self.cost
 
     def sums(self, problem: Problem) -> Statistics:
         """The sums of a sweep that has the rows in these clusters."""
@@ -364,7 +386,7 @@ class PlacingStep:
         last: tuple[State, Statistics] | None,
     ) -> StepResult:
         at = swept.state
-        rows = NearestClusters.of(problem, State(at.centres, np.zeros(len(at.centres))))
+        rows = NearestClusters.about(problem, State(at.centres, np.zeros(len(at.centres))))
         begins = at.known_scales()
         prices, _ = near_prices(problem, rows, self.bounds, begins, first=not begins.any())
         placed = PlacedRows.of(problem, rows, self.bounds, State(at.centres, prices))
@@ -391,7 +413,7 @@ def until_costs_stand(problem: Problem) -> Problem:
 @dataclass(frozen=True)
 class CostsStand:
     """The end of a run where costs fall by no larger share in a sweep than `tol`: rows that are
-    placed one after the other go to and fro between clusters that are full."""
+    placed within bounds go to and fro between clusters that are full."""
 
     name: str = "costs"
 

@@ -56,7 +56,6 @@ MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bo
 EXACT = 32  # clusters up to which the cheapest assignment is sought in every sweep
 BYTES_OF_A_MOVE = 24  # between two clusters, of which there may be room for twice as many
 COPIES = 3  # of the distances of all rows to all clusters, that the repair holds at once
-EXACTLY = 1e-12  # share of the costs that is rounding
 TURNS = 4  # of the repair, each with the clusters that rows know by the prices of the one before
 REPAIRED = 1 << 25  # rows times clusters up to which it is sought in the end all the same
 BORDER = (
@@ -188,8 +187,8 @@ class Sized(Solving):
         return replace(solution, row_visits=solution.row_visits + visits)
 
     def are_placed(self, problem: Problem) -> bool:
-        """True where clusters are so many that rows are placed one after the other, as the cheapest
-        assignment of all would cost many times the sweeps."""
+        """True where clusters are so many that rows are placed among those that each knows, as the
+        cheapest assignment of all would cost many times the sweeps."""
         placeable = not problem.rule.is_soft and self.bounds(problem).quantum is not None
         few_rows = problem.n_rows <= problem.rows.blocks.most_gathered
         return placeable and few_rows and len(self.limits.low) > EXACT
@@ -359,9 +358,9 @@ class Sized(Solving):
             rows = NearestClusters.of(problem, at, space=space)
             placed = PlacedRows.of(problem, rows, bounds, at).beside_others(rows, prices)
             prices, visits = placed.prices, visits + 2 * problem.n_rows
-            if placed.excess <= EXACTLY * float(placed.d2 @ rows.weight):
+            if placed.are_cheapest:
                 break
-        if not repaired or placed.excess <= EXACTLY * float(placed.d2 @ rows.weight):
+        if not repaired or placed.are_cheapest:
             return State(centres, prices), placed, visits
         found = assigned(problem, problem.rule, bounds, State(centres, prices), np.inf, space)
         whole = WholeRows.of_equal(found, bounds)
