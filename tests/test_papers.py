@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,46 @@ def complete(done, folder, names):
         ]
         assert not reasons
     assert "left out" not in done.stdout
+
+
+class Walk(Run):
+    """A run on reduced sizes in which each function works once: the other cells that it would fill
+    have what it found then."""
+
+    def __init__(self, results):
+        super().__init__(results, quick=True)
+        self.found = {}
+
+    def trials(self, key, count, trial):
+        return super().trials(key, 1, lambda number: self.of(trial, number))
+
+    def once(self, key, work):
+        return super().once(key, lambda: self.of(work))
+
+    def side_by_side(self, work, jobs):
+        for key, arguments in jobs.items():
+            self.once(key, partial(work, *arguments))
+
+    def of(self, work, *arguments):
+        inner = work
+        while isinstance(inner, partial):
+            inner = inner.func
+        code = getattr(inner, "__code__", inner)
+        if code not in self.found:
+            self.found[code] = work(*arguments)
+        return self.found[code]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_everything_that_is_measured_runs(name, tmp_path, data_folder, monkeypatch):
+    monkeypatch.setenv("CMEANS_DATA", str(data_folder))
+    walk = Walk(Results(tmp_path / "cells.json"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        paper(name).measure(walk)
+    assert walk.found
+    assert not [key for key, cell in walk.results.read().items() if "reason" in cell]
 
 
 @pytest.mark.minutes

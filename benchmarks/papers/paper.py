@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..harness import DataError, header
+import joblib
+import threadpoolctl
+
+from ..harness import DataError, header, quiet
 from ..template import Claim, judged, render
 from .pictures import save
 from .results import Cell, Cells, Results
@@ -167,6 +171,27 @@ class Run:
             self.results.add(key, **work())
             print(f"      {key} ({time.perf_counter() - started:.1f} s)", flush=True)
         return self.results.read()[key]
+
+    def side_by_side(
+        self, work: Callable[..., dict[str, Any]], jobs: dict[str, tuple[Any, ...]]
+    ) -> None:
+        """`work(*arguments)` of every key that has no cell yet, kept as soon as it is there: one
+        process a core, one thread each."""
+        there = self.results.read()
+        missing = {key: arguments for key, arguments in jobs.items() if key not in there}
+        if not missing:
+            return
+        with ProcessPoolExecutor(
+            min(joblib.cpu_count(), len(missing)), initializer=_one_thread
+        ) as pool:
+            futures = {pool.submit(work, *arguments): key for key, arguments in missing.items()}
+            for future in as_completed(futures):
+                self.once(futures[future], future.result)
+
+
+def _one_thread() -> None:
+    quiet()
+    threadpoolctl.threadpool_limits(1)
 
 
 def _said(found: dict[str, Any]) -> str:

@@ -11,7 +11,6 @@ from sklearn.metrics import normalized_mutual_info_score
 from cmeans.datasets import make_ring_and_disc
 
 from ..paper import Run
-from ..parallel import in_parallel
 from . import methods, times
 from .methods import (
     FACTORS,
@@ -73,7 +72,7 @@ def rings(run: Run) -> None:
         for gamma in gammas
         for method in ON_RINGS
     }
-    in_parallel(run, methods.of_rings, jobs)
+    run.side_by_side(methods.of_rings, jobs)
     run.once("figure 3", _pictured_rings)
 
 
@@ -96,7 +95,7 @@ def table_four(run: Run, name: str) -> None:
                 f"uci | {name} | {method} | {factor:g}": (name, method, factor, seeds)
                 for factor in factors
             }
-    in_parallel(run, methods.of_uci, jobs)
+    run.side_by_side(methods.of_uci, jobs)
 
 
 def table_five(run: Run) -> None:
@@ -124,10 +123,9 @@ def table_five(run: Run) -> None:
                 f"digits | {kernel} | {method} | {width}": (of_each, kernel, method, width, seeds)
                 for width in widths
             }
-    in_parallel(run, methods.of_digits, jobs)
+    run.side_by_side(methods.of_digits, jobs)
     run.once("digits descent", partial(_structural_descent, of_each))
-    in_parallel(
-        run,
+    run.side_by_side(
         pictured_digits,
         {f"figure 5 | {name}": (of_each, *kind) for name, kind in PICTURED.items()},
     )

@@ -14,7 +14,6 @@ from cmeans.papers import LocallySparse
 from cmeans.rules import SparsePossibilistic
 
 from ..paper import Run
-from ..parallel import in_parallel
 from .fits import (
     by_defaults,
     by_nearest,
@@ -58,8 +57,7 @@ def measure(run: Run) -> None:
     run.stage(
         "Figure 1",
         partial(
-            in_parallel,
-            run,
+            run.side_by_side,
             panel,
             {f"figure 1 | {title}": (name,) for title, name in PANELS.items()},
         ),
@@ -87,7 +85,7 @@ def one_table(run: Run, table: int) -> None:
         for row in rows
     }
     data(table)  # a set that is absent is said here
-    in_parallel(run, lines, jobs)
+    run.side_by_side(lines, jobs)
     if table != 1 and not (run.quick and table == 2):
         run.once(f"own | {table}", partial(own_labels, table))
 
@@ -146,7 +144,7 @@ def misprinted(run: Run) -> None:
     """The same Iris rows with the two misprints of the UCI file, from the far row."""
     x, classes = uci_iris()
     rows = [row for row in TABLES[3] if row.method in ADAPTIVE]
-    in_parallel(run, one_line, {f"uci iris | {row}": (3, str(row), x, classes) for row in rows})
+    run.side_by_side(one_line, {f"uci iris | {row}": (3, str(row), x, classes) for row in rows})
 
 
 def one_line(
@@ -158,14 +156,14 @@ def one_line(
 def searches(run: Run) -> None:
     """Lines that no first row gives, with other values of beta or lambda; and what looser
     tolerances give."""
-    in_parallel(run, search, {f"search | {name}": (name,) for name in SEARCHED})
+    run.side_by_side(search, {f"search | {name}": (name,) for name in SEARCHED})
     jobs = {}
     for table, name, tolerances in TOLERANCES:
         jobs |= {
             f"tolerance | {table} | {name} | {tol:g}": (table, name, *data(table), {"tol": tol})
             for tol in tolerances
         }
-    in_parallel(run, one_line, jobs)
+    run.side_by_side(one_line, jobs)
 
 
 def search(name: str) -> dict[str, Any]:
@@ -195,7 +193,7 @@ def defaults(run: Run, table: int) -> None:
         # which draws nothing
         states = DRAWS if table == 1 else 1 if name == "sequential" else STATES
         jobs[f"defaults | {table} | {name}"] = (name, table, 1 if run.quick else states)
-    in_parallel(run, default_cell, jobs)
+    run.side_by_side(default_cell, jobs)
 
 
 def default_cell(name: str, table: int, states: int) -> dict[str, Any]:
