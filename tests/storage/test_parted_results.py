@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +53,17 @@ def test_labels_lie_as_their_rows_do(folder: Path) -> None:
     fitted.fit_predict_to(opened, folder / "opened", memberships=False)
     assert labels_of(folder / "opened") == expected(fitted.labels_)
     assert sorted(file.name for file in folder.iterdir()) == ["labels", "opened", "rows"]
+
+
+@pytest.mark.parametrize(
+    "model", [cmeans.AutoClustering(2, candidates=["plain"]), cmeans.ConnectivityClustering(2)]
+)
+def test_of_models_without_sweeps(model: Any, folder: Path) -> None:
+    fitted = model.fit(folder / "rows")
+    fitted.predict_to(folder / "rows", folder / "labels")
+    assert labels_of(folder / "labels") == expected(fitted.labels_)
+    model.fit_predict_to(folder / "rows", folder / "again")
+    assert labels_of(folder / "again") == expected(fitted.labels_)
 
 
 def test_in_a_store() -> None:

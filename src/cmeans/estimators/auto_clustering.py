@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import IntArray
 from ..data.blocks import mapped
-from ..data.files.discovery import files_of
 from ..data.outputs import FloatArray, Labels
 from ..engines import Engine
 from ..evidence.gain_drops import CLEAR
@@ -32,7 +30,6 @@ from ..runtime.docstrings import describes_arguments
 from ..runtime.progress import trials
 from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord
-from ..storage.overwriting import refuse_overwriting
 from .auto_candidates import CandidatePartitions
 from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
 from .auto_rows import SCALERS, JudgedRows, judged_rows
@@ -266,34 +263,10 @@ class AutoClustering(WholeClustering):
         found: IntArray = self._last.representatives(k)
         return found
 
-    def predict_to(
-        self,
-        X: Any,
-        out: str | os.PathLike[str],
-        *,
-        memberships: bool | None = None,
-        top_k: int | None = None,
-        threshold: float | None = None,
-    ) -> IntArray:
-        """Write the labels of rows to a file, and their memberships.
-
-        Parameters
-        ----------
-        X : rows, as `predict` takes them, files too.
-        out, memberships, top_k, threshold : as of `KernelKMeans.predict_to`.
-
-        Returns
-        -------
-        counts : (c,) the number of rows with each label.
-        """
-        refuse_overwriting({f"{type(self).__name__}.predict_to(out={out!r})": out}, files_of(X))
-        words = {"memberships": memberships, "top_k": top_k, "threshold": threshold}
-        counts: IntArray = self._answer("predict_to", X, out, **words)
+    def _write_rows(self, X: Any, out: Any, written: Written, **asked: Any) -> IntArray:
+        words = dict(zip(("memberships", "top_k", "threshold"), written, strict=True))
+        counts: IntArray = self._answer("predict_to", X, out, **words, **asked)
         return counts
-
-    def _write_fit(self, X: Any, out: Any, written: Written) -> IntArray:
-        memberships, top_k, threshold = written
-        return self.predict_to(X, out, memberships=memberships, top_k=top_k, threshold=threshold)
 
     def __getattr__(self, name: str) -> Any:
         """Return a fitted attribute of `best_estimator_`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import Blocks
-from ..data.files.discovery import files_of
 from ..data.outputs import Labels
 from ..fitting.communities import given_affinities
 from ..fitting.connected import warn_of_no_direction
@@ -23,7 +21,6 @@ from ..graphs.community_shares import NodeCommunities, own_gains, own_shares, sh
 from ..graphs.piece_layers import ClusterTree, cluster_tree
 from ..runtime.docstrings import describes_arguments
 from ..spaces.centres import Centres
-from ..storage.overwriting import refuse_overwriting
 from .graph_clustering import GraphClustering
 from .placed_clustering import ClusterView, Written
 
@@ -86,7 +83,7 @@ class CommunityAnswers(GraphClustering[NodePlaces]):
     def outlier_score(self, X: Any) -> Float64:
         """Return how little each row (rows,) belongs to its community, from 0 to 1: 1 - the
         membership there, 1 for rows that are in none."""
-        labels, gains = self._asked(None).answers(self._find(X))
+        labels, gains = self._asked().answers(self._find(X))
         return 1.0 - own_shares(gains, labels)
 
     @describes_arguments
@@ -114,31 +111,8 @@ class CommunityAnswers(GraphClustering[NodePlaces]):
         labels, gains = self._of_the_fit("representatives")
         return first_rows(labels, -own_gains(gains, labels), self.n_clusters_, count)
 
-    def predict_to(
-        self,
-        X: Any,
-        out: str | os.PathLike[str],
-        *,
-        memberships: bool | None = None,
-        top_k: int | None = None,
-        threshold: float | None = None,
-        layer: int | None = None,
-    ) -> IntArray:
-        """Write the labels of rows to a file, and their memberships.
-
-        Parameters
-        ----------
-        X : rows, as `predict` takes them, files too.
-        out, memberships, top_k, threshold : as of `KernelKMeans.predict_to`.
-        layer : as for `partition`.
-
-        Returns
-        -------
-        counts : (c,) the number of rows with each label.
-        """
-        refuse_overwriting({f"{type(self).__name__}.predict_to(out={out!r})": out}, files_of(X))
-        asked, written = self._asked(layer), (memberships, top_k, threshold)
-        return self._write(*asked.answers(self._find(X)), out, written)
+    def _write_rows(self, X: Any, out: Any, written: Written, **asked: Any) -> IntArray:
+        return self._write(*self._asked(**asked).answers(self._find(X)), out, written)
 
     def _write_fit(self, X: Any, out: Any, written: Written) -> IntArray:
         return self._write(*self._of_the_fit("fit_predict_to"), out, written)
@@ -220,7 +194,7 @@ class CommunityAnswers(GraphClustering[NodePlaces]):
         """The communities of each layer, the finest first."""
         return sorted([self._communities, *self._others], key=lambda layer: -layer.resolution)
 
-    def _asked(self, layer: int | None) -> NodeCommunities:
+    def _asked(self, layer: int | None = None) -> NodeCommunities:
         """Return the communities of a layer."""
         check_is_fitted(self)
         if layer is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, ClassVar, Self
@@ -15,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..data.arrays import Float64, IntArray, is_foreign, to_numpy
 from ..data.blocks import Blocks
-from ..data.files.discovery import files_of
 from ..data.outputs import Labels
 from ..engines import Engine, brought
 from ..fitting.arguments import check_engine
@@ -30,7 +28,6 @@ from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import collected, naming, warn
 from ..solvers.observer import FitRecord
 from ..spaces.centres import Centres
-from ..storage.overwriting import refuse_overwriting
 from .gaussian_mixture import GaussianMixture
 from .kernel_kmeans import KernelKMeans
 from .placed_clustering import ClusterView, PlacedClustering, Written
@@ -213,28 +210,8 @@ class ConsensusClustering(PlacedClustering[IntArray]):
         nearest = self._co_association.squared_distances(rows).min(axis=1)
         return first_rows(self.labels_, nearest, self.n_clusters_, count)
 
-    def predict_to(
-        self,
-        X: Any,
-        out: str | os.PathLike[str],
-        *,
-        memberships: bool | None = None,
-        top_k: int | None = None,
-        threshold: float | None = None,
-    ) -> IntArray:
-        """Write the labels of rows to a file, and their memberships.
-
-        Parameters
-        ----------
-        X : rows, as `predict` takes them, files too.
-        out, memberships, top_k, threshold : as of `KernelKMeans.predict_to`.
-
-        Returns
-        -------
-        counts : (c,) the number of rows with each label.
-        """
-        refuse_overwriting({f"{type(self).__name__}.predict_to(out={out!r})": out}, files_of(X))
-        return self._write(self._labels_of_members(X), out, (memberships, top_k, threshold))
+    def _write_rows(self, X: Any, out: Any, written: Written, **asked: Any) -> IntArray:
+        return self._write(self._labels_of_members(X, **asked), out, written)
 
     @property
     def memberships_(self) -> Float64:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import Blocks
-from ..data.files.discovery import files_of
 from ..data.outputs import Labels
 from ..fitting.arguments import check_engine
 from ..fitting.connected import given_distances, warn_of_no_direction
@@ -28,7 +26,6 @@ from ..graphs.pieces import Pieces, pieces
 from ..runtime.docstrings import describes_arguments
 from ..runtime.numerals import parse_budget
 from ..spaces.centres import Centres
-from ..storage.overwriting import refuse_overwriting
 from .graph_clustering import GraphClustering
 from .placed_clustering import ClusterView, Written
 
@@ -110,7 +107,7 @@ class PieceAnswers(GraphClustering[Places]):
     def transform(self, X: Any) -> Float64:
         """Return the distances (rows, c) of rows, new ones too, to the centres; NaN for rows that
         belong to none. A new row is no nearer than to its nearest row of the fit."""
-        asked = self._asked(None, None, None)
+        asked = self._asked()
         return asked.distances_of(*self._find(X))
 
     @describes_arguments
@@ -141,7 +138,7 @@ class PieceAnswers(GraphClustering[Places]):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return minus the cost of rows, sum_i w_i d(x_i, v)^z to their own centres: larger is
         better, among fits of as many clusters."""
-        asked, (points, away) = self._asked(None, None, None), self._find(X)
+        asked, (points, away) = self._asked(), self._find(X)
         name = type(self).__name__
         weight, unit = read_weights(sample_weight, len(points), name)
         own = np.maximum(asked.distances[points], away)
@@ -150,7 +147,7 @@ class PieceAnswers(GraphClustering[Places]):
     @describes_arguments
     def outlier_score(self, X: Any) -> Float64:
         """Return how far out each row (rows,) is, from 0 to 1: as `outlier_scores_`."""
-        asked, (points, away) = self._asked(None, None, None), self._find(X)
+        asked, (points, away) = self._asked(), self._find(X)
         return 1.0 - asked.depths_of(points, away)
 
     @describes_arguments
@@ -178,42 +175,16 @@ class PieceAnswers(GraphClustering[Places]):
         -1 where a cluster has fewer."""
         count = integer(k, "k", f"{type(self).__name__}.representatives", 1)
         points, away = self._rows_of_the_fit("representatives")
-        asked = self._asked(None, None, None)
+        asked = self._asked()
         distances = np.maximum(asked.distances[points], away)
         return first_rows(asked.labels_of(points, away), distances, asked.n_clusters, count)
 
-    def predict_to(
-        self,
-        X: Any,
-        out: str | os.PathLike[str],
-        *,
-        memberships: bool | None = None,
-        top_k: int | None = None,
-        threshold: float | None = None,
-        k: int | None = None,
-        distance: float | None = None,
-        layer: int | None = None,
-    ) -> IntArray:
-        """Write the labels of rows to a file, and their memberships.
-
-        Parameters
-        ----------
-        X : rows, as `predict` takes them, files too.
-        out, memberships, top_k, threshold : as of `KernelKMeans.predict_to`.
-        k, distance, layer : as for `partition`.
-
-        Returns
-        -------
-        counts : (c,) the number of rows with each label.
-        """
-        refuse_overwriting({f"{type(self).__name__}.predict_to(out={out!r})": out}, files_of(X))
-        written = memberships, top_k, threshold
-        asked = self._asked(k, distance, layer)
-        return self._write(asked, *self._find(X), out, written)
+    def _write_rows(self, X: Any, out: Any, written: Written, **asked: Any) -> IntArray:
+        return self._write(self._asked(**asked), *self._find(X), out, written)
 
     def _write_fit(self, X: Any, out: Any, written: Written) -> IntArray:
         rows = self._rows_of_the_fit("fit_predict_to")
-        return self._write(self._asked(None, None, None), *rows, out, written)
+        return self._write(self._asked(), *rows, out, written)
 
     def _write(
         self, asked: PiecePartition, points: IntArray, away: Float64, out: Any, written: Written
@@ -238,7 +209,7 @@ class PieceAnswers(GraphClustering[Places]):
     @property
     def memberships_(self) -> Float64:
         row, away = self._rows_of_the_fit("memberships_")
-        return self._asked(None, None, None).memberships(row, away, self._power)
+        return self._asked().memberships(row, away, self._power)
 
     @property
     def cluster_layers_(self) -> list[Labels]:
@@ -289,7 +260,7 @@ class PieceAnswers(GraphClustering[Places]):
 
     def _view(self, found: Places) -> ClusterView:
         self._refuse_unconnected(found[0], type(self).__name__)
-        asked = self._asked(None, None, None)
+        asked = self._asked()
         labels = asked.labels_of(*found)
         between = self._tree.distances(asked.centres)[asked.centres]
         inner = (between.max() ** 2 - between**2) / 2
@@ -310,7 +281,7 @@ class PieceAnswers(GraphClustering[Places]):
         row, away = self._point_of_row, self._away_of_row
         return row, np.broadcast_to(0.0, (len(row),)) if away is None else away
 
-    def _asked(self, k: Any, distance: Any, layer: Any) -> PiecePartition:
+    def _asked(self, k: Any = None, distance: Any = None, layer: Any = None) -> PiecePartition:
         """Return the partition that one of three arguments asks for."""
         check_is_fitted(self)
         name = type(self).__name__

@@ -23,6 +23,7 @@ from ..fitting.seen_rows import SeenRows, evenly_spaced
 from ..fitting.validation import read_rows, weights_of
 from ..spaces.centres import Centres
 from ..storage.overwriting import refuse_overwriting
+from ..storage.parted_results import names_folder, parted_results
 from ..storage.row_writer import ResultsFile
 from ..sweeps.state import State
 
@@ -61,6 +62,33 @@ class WholeClustering(
         `known`: further arguments of `fit`."""
         return self.fit(X, y, sample_weight, **known).labels_
 
+    def predict_to(
+        self,
+        X: Any,
+        out: str | os.PathLike[str],
+        *,
+        memberships: bool | None = None,
+        top_k: int | None = None,
+        threshold: float | None = None,
+        **asked: Any,
+    ) -> IntArray:
+        """Write the labels of rows to a file, and their memberships.
+
+        Parameters
+        ----------
+        X : rows, as `predict` takes them, files too.
+        out, memberships, top_k, threshold : as of `KernelKMeans.predict_to`.
+        asked : further arguments of `predict`.
+
+        Returns
+        -------
+        counts : (c,) the number of rows with each label.
+        """
+        written = memberships, top_k, threshold
+        return self._write_to(
+            "predict_to", X, out, lambda file: self._write_rows(X, file, written, **asked)
+        )
+
     def fit_predict_to(
         self,
         X: Any,
@@ -83,13 +111,31 @@ class WholeClustering(
         -------
         counts : (c,) the number of rows with each label.
         """
-        refuse_overwriting({f"{type(self).__name__}.fit_predict_to(out={out!r})": out}, files_of(X))
-        self.fit(X, sample_weight=sample_weight, **known)
-        return self._write_fit(X, out, (memberships, top_k, threshold))
+
+        def fitted(file: Any) -> IntArray:
+            self.fit(X, sample_weight=sample_weight, **known)
+            return self._write_fit(X, file, (memberships, top_k, threshold))
+
+        return self._write_to("fit_predict_to", X, out, fitted)
+
+    def _write_to(
+        self, method: str, X: Any, out: Any, write: Callable[[Any], IntArray]
+    ) -> IntArray:
+        """Write results of rows X to a file, or to the files of a folder."""
+        word = f"{type(self).__name__}.{method}(out={os.fspath(out)!r})"
+        if names_folder(out):
+            with parted_results(out, X, word) as whole:
+                return write(whole)
+        refuse_overwriting({word: out}, files_of(X))
+        return write(out)
 
     @abstractmethod
+    def _write_rows(self, X: Any, out: Any, written: Written, **asked: Any) -> IntArray:
+        """Write labels and memberships of rows X; return the number of rows of each label (c,)."""
+
     def _write_fit(self, X: Any, out: Any, written: Written) -> IntArray:
-        """Write labels and memberships of the rows of the fit, X; return the sizes (c,)."""
+        """Do so for the rows of the fit, X."""
+        return self._write_rows(X, out, written)
 
     @property
     def _n_features_out(self) -> int:

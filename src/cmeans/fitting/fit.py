@@ -36,7 +36,7 @@ from .init import METHODS, check_init
 from .kernel_evidence import given_kernel
 from .landmark_choice import checked_landmarks
 from .named_parameters import NamedParameters
-from .prediction import Predicting
+from .prediction_to_files import PredictingToFiles
 from .procedure import FitContext, FitSettings, Method, Procedure, Stage
 from .result_warnings import warn_of_result
 from .search import Search, search_from, search_within
@@ -54,7 +54,7 @@ from .ways.by_sweeps import BySweeps
 MAY_CHANGE = {"random_state", "n_jobs", "engine", "verbose"}
 
 
-class BaseCMeans(CallbackSupportMixin, BySweeps, Predicting, ClusterMixin, NamedParameters):
+class BaseCMeans(CallbackSupportMixin, BySweeps, PredictingToFiles, ClusterMixin, NamedParameters):
     """The fit that all estimators share. An estimator adds its own parameters, and the `Procedure`
     that they make."""
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -19,30 +17,24 @@ from ..data.arrays import (
     dense_like,
     foreign_like,
     host_float64,
-    itemsize,
     namespace,
     numpy_dtype,
     to_numpy,
     unlabelled,
 )
-from ..data.blocks import mapped, spans
-from ..data.files.discovery import files_of
+from ..data.blocks import mapped
 from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
 from ..data.powers import PowerUnits
 from ..data.scaling import FeatureUnits, Units
 from ..engines import Engine
 from ..engines.dask.dask_api import is_collection
 from ..rules import Rule
-from ..runtime.callbacks import with_callbacks
 from ..runtime.docstrings import describes_arguments
 from ..runtime.offered import offered_if
 from ..runtime.progress import SILENT, Reporter, current_listeners
 from ..runtime.user_warnings import naming
 from ..spaces import Space
-from ..storage.overwriting import refuse_overwriting
-from ..storage.parted_results import names_folder, parted_results
-from ..storage.row_writer import ResultsFile
-from ..sweeps.final_pass import ArraySink, RowTaker, Sink, StreamSink, assign_all, assign_into
+from ..sweeps.final_pass import ArraySink, Sink, StreamSink, assign_all, assign_into
 from ..sweeps.passes import DistancePass, NearestPass
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
@@ -71,12 +63,6 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
     _answers_no_rows = False  # True: of a chunk without rows answers are empty
     memberships_ = KeptMemberships()
     outlier_threshold_ = OutlierThreshold()
-
-    @abstractmethod
-    def _fitted(
-        self, X: Any, y: Any, sample_weight: Any, taker: RowTaker | None = None, **told: Any
-    ) -> Self:
-        """Find the clusters of X; `taker` is given the results of rows that are not in memory."""
 
     @property
     def _units(self) -> Units | None:
@@ -155,157 +141,6 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
         is noise where `noise` asks for it."""
         return self.memberships(X, diag=diag)
 
-    def predict_to(
-        self,
-        X: Any,
-        out: str | os.PathLike[str],
-        *,
-        memberships: bool | None = None,
-        top_k: int | None = None,
-        threshold: float | None = None,
-        diag: Any = None,
-    ) -> IntArray:
-        """Write the labels of rows to a file, and their memberships, as they are found: neither has
-        to fit in memory.
-
-        Parameters
-        ----------
-        X : rows, as `predict` takes them, files too.
-        out : a .parquet, .csv or .npy (labels only) file; it is there when all of it is, or not at
-            all. Where X comes from a folder of Parquet, Arrow or npy files, a path without an
-            ending is a new folder: a Parquet file of results for each file of X, by the same name
-            and in the same folders.
-        memberships : bool, default=None
-            True to write memberships too. None: where the rule is soft, and the file can hold them.
-        top_k : int, default=None
-            Only the k largest of each row: columns `cluster1, u1, cluster2, u2, ...`. None: all,
-            `u0 ... u{c-1}`, or, of a model that has a `top_k` itself, so many.
-        threshold : float, default=None
-            Only those of at least this, as lists: columns `clusters` and `u` (Parquet only); of
-            these at most `top_k`.
-        diag : as for `predict`.
-
-        Returns
-        -------
-        counts : (c,) the number of rows with each label.
-
-        Raises
-        ------
-        ValueError
-            For bad rows or parameters, where `out` is a file of X, and where it cannot be written
-            (an OSError too, with the file's name).
-
-        Examples
-        --------
-        >>> import cmeans, os, tempfile
-        >>> X = [[0.0], [1.0], [9.0], [10.0]]
-        >>> model = cmeans.FuzzyCMeans(2, kernel="linear", random_state=0).fit(X)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     sorted(model.predict_to(X, os.path.join(folder, "labels.npy")).tolist())
-        [2, 2]
-        """
-        caller = f"{type(self).__name__}.predict_to"
-        word = f"{caller}(out={os.fspath(out)!r})"
-        if names_folder(out):
-            chosen: Any = {"memberships": memberships, "top_k": top_k, "threshold": threshold}
-            with parted_results(out, X, word) as whole:
-                return self.predict_to(X, whole, **chosen, diag=diag)
-        refuse_overwriting({word: out}, files_of(X))
-        table = self._known_table(X, diag)
-        with (
-            ResultsFile(out, caller, memberships, top_k, threshold) as file,
-            self._engine(table.blocks) as engine,
-        ):
-            c, rule = len(self._state.centres), self._rule
-            file.check(c, rule.is_soft, rule.most_clusters)
-            n, x, said = table.n_rows, table.blocks.x, (rule.is_soft, rule.most_clusters)
-            file.check_room(n, c, itemsize(x), *said)
-            made, put = file.begin(n, c, numpy_dtype(x), *said)
-            self._assign(table, self._pieces(table, made, put), engine)
-        assert file.counts is not None
-        return file.counts
-
-    @with_callbacks
-    def fit_predict_to(
-        self,
-        X: Any,
-        out: str | os.PathLike[str],
-        *,
-        memberships: bool | None = None,
-        top_k: int | None = None,
-        threshold: float | None = None,
-        sample_weight: Any = None,
-        known_labels: Any = None,
-        label_strength: Any = None,
-        must_link: Any = None,
-    ) -> IntArray:
-        """Find the clusters of X, and write labels and memberships of its rows to a file: `fit` and
-        `predict_to` together.
-
-        Rows that are not in memory are not read again to be written: the last pass of the fit
-        writes them (of streaming estimators, and of probabilistic fits that are cut short,
-        `predict_to` does).
-
-        Parameters
-        ----------
-        X, sample_weight, known_labels, label_strength, must_link : as for `fit`.
-        out, memberships, top_k, threshold : as for `predict_to`.
-
-        Returns
-        -------
-        counts : (c,) the number of rows with each label.
-
-        Raises
-        ------
-        ValueError
-            As `fit` and `predict_to` raise it; of a file that cannot be written at all before the
-            fit begins. Where the disk fills up in the last pass the model is fitted nevertheless.
-
-        Examples
-        --------
-        >>> import cmeans, os, tempfile
-        >>> X = [[0.0], [1.0], [9.0], [10.0]]
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model = cmeans.FuzzyCMeans(2, kernel="linear", random_state=0)
-        ...     sorted(model.fit_predict_to(X, os.path.join(folder, "labels.npy")).tolist())
-        [2, 2]
-        """
-        caller = f"{type(self).__name__}.fit_predict_to"
-        word = f"{caller}(out={os.fspath(out)!r})"
-        told = {
-            "known_labels": known_labels,
-            "label_strength": label_strength,
-            "must_link": must_link,
-        }
-        if names_folder(out):
-            chosen: Any = {"memberships": memberships, "top_k": top_k, "threshold": threshold}
-            with parted_results(out, X, word) as whole:
-                return self.fit_predict_to(X, whole, **chosen, sample_weight=sample_weight, **told)
-        refuse_overwriting({word: out}, files_of(X))
-        with ResultsFile(out, caller, memberships, top_k, threshold, late=True) as file:
-            self._fitted(X, None, sample_weight, file, **told)
-            if file.counts is None and "_nearest" in vars(self):
-                kept = self._kept_outputs()
-                made, put = file.begin(
-                    len(kept.labels),
-                    len(self._state.centres),
-                    kept.memberships.dtype,
-                    self._rule.is_soft,
-                    self._rule.most_clusters,
-                )
-                for start, stop in spans(len(kept.labels), self._limits.rows_at_once):
-                    put(made(kept.between(start, stop)))
-        if file.counts is None:
-            found = len(self._state.centres)
-            return self.predict_to(
-                X,
-                out,
-                memberships=memberships,
-                top_k=top_k and min(top_k, found),
-                threshold=threshold,
-            )
-        return file.counts
-
     @lazily
     def transform(self, X: Any, *, diag: Any = None) -> FloatArray:
         """Distances (rows, c) of new rows to the centres, sqrt(d2) in the space, with what the
@@ -380,12 +215,6 @@ class Predicting(RunsPasses, FittedAttributes, ClassNamePrefixFeaturesOutMixin, 
                 "near each is to its centre."
             )
         return first_rows(to_numpy(self.labels_), self._nearest, len(self._state.centres), k)
-
-    def _kept_outputs(self) -> RowOutputs:
-        """Return the labels and memberships that a fit has kept, on the host."""
-        top = vars(self).get("memberships_top_k_")
-        u, clusters = (self.memberships_, None) if top is None else (top.values, top.clusters)
-        return RowOutputs(to_numpy(self.labels_), to_numpy(u), self._nearest, clusters=clusters)
 
     def _outputs_of(self, X: Any, diag: Any) -> RowOutputs:
         """Return labels and memberships from one pass."""
