@@ -30,12 +30,13 @@ from ..runtime.docstrings import describes_arguments
 from ..runtime.progress import trials
 from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord
+from ..storage.row_writer import Written
 from .auto_candidates import CandidatePartitions
 from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
 from .auto_rows import SCALERS, JudgedRows, judged_rows
 from .auto_spaces import COSTS, SamplePartitions, SpaceWords
 from .fits_to_all import FitsToAll
-from .placed_clustering import WholeClustering, Written
+from .placed_clustering import WholeClustering
 
 BUDGET = 1e8  # row visits: some ten seconds of one processor
 SPACES = tuple(name for name in COSTS if name != "dense pieces")

@@ -21,8 +21,9 @@ from ..graphs.community_shares import NodeCommunities, own_gains, own_shares, sh
 from ..graphs.piece_layers import ClusterTree, cluster_tree
 from ..runtime.docstrings import describes_arguments
 from ..spaces.centres import Centres
+from ..storage.row_writer import Written
 from .graph_clustering import GraphClustering
-from .placed_clustering import ClusterView, Written
+from .placed_clustering import ClusterView
 
 
 class CommunityAnswers(GraphClustering[NodePlaces]):

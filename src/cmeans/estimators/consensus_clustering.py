@@ -28,9 +28,10 @@ from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import collected, naming, warn
 from ..solvers.observer import FitRecord
 from ..spaces.centres import Centres
+from ..storage.row_writer import Written
 from .gaussian_mixture import GaussianMixture
 from .kernel_kmeans import KernelKMeans
-from .placed_clustering import ClusterView, PlacedClustering, Written
+from .placed_clustering import ClusterView, PlacedClustering
 
 STARTS = 10  # of the k-means that finds the consensus
 TAILS = 5.0  # degrees of freedom of the members of Student's t

@@ -26,8 +26,9 @@ from ..graphs.pieces import Pieces, pieces
 from ..runtime.docstrings import describes_arguments
 from ..runtime.numerals import parse_budget
 from ..spaces.centres import Centres
+from ..storage.row_writer import Written
 from .graph_clustering import GraphClustering
-from .placed_clustering import ClusterView, Written
+from .placed_clustering import ClusterView
 
 NUMBER = 64  # bytes that a coordinate takes while it is made
 Places = tuple[IntArray, Float64]  # points (n,) of the tree, -1 for none, and how far from them

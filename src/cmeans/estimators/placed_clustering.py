@@ -15,22 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import Blocks, spans
-from ..data.files.discovery import files_of
 from ..data.outputs import Labels, RowOutputs
 from ..fitting.named_parameters import NamedParameters
 from ..fitting.runs_passes import RunsPasses
 from ..fitting.seen_rows import SeenRows, evenly_spaced
 from ..fitting.validation import read_rows, weights_of
 from ..spaces.centres import Centres
-from ..storage.overwriting import refuse_overwriting
-from ..storage.parted_results import names_folder, parted_results
-from ..storage.row_writer import ResultsFile
+from ..storage.parted_results import results_file
+from ..storage.row_writer import ResultsFile, Written
 from ..sweeps.state import State
 
 Answer = TypeVar("Answer")  # places of rows
-
-# whether memberships are written, of how many clusters, and from which on
-Written = tuple[bool | None, int | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -84,10 +79,9 @@ class WholeClustering(
         -------
         counts : (c,) the number of rows with each label.
         """
-        written = memberships, top_k, threshold
-        return self._write_to(
-            "predict_to", X, out, lambda file: self._write_rows(X, file, written, **asked)
-        )
+        word = f"{type(self).__name__}.predict_to(out={os.fspath(out)!r})"
+        with results_file(out, X, word) as place:
+            return self._write_rows(X, place, (memberships, top_k, threshold), **asked)
 
     def fit_predict_to(
         self,
@@ -111,23 +105,10 @@ class WholeClustering(
         -------
         counts : (c,) the number of rows with each label.
         """
-
-        def fitted(file: Any) -> IntArray:
+        word = f"{type(self).__name__}.fit_predict_to(out={os.fspath(out)!r})"
+        with results_file(out, X, word) as place:
             self.fit(X, sample_weight=sample_weight, **known)
-            return self._write_fit(X, file, (memberships, top_k, threshold))
-
-        return self._write_to("fit_predict_to", X, out, fitted)
-
-    def _write_to(
-        self, method: str, X: Any, out: Any, write: Callable[[Any], IntArray]
-    ) -> IntArray:
-        """Write results of rows X to a file, or to the files of a folder."""
-        word = f"{type(self).__name__}.{method}(out={os.fspath(out)!r})"
-        if names_folder(out):
-            with parted_results(out, X, word) as whole:
-                return write(whole)
-        refuse_overwriting({word: out}, files_of(X))
-        return write(out)
+            return self._write_fit(X, place, (memberships, top_k, threshold))
 
     @abstractmethod
     def _write_rows(self, X: Any, out: Any, written: Written, **asked: Any) -> IntArray:

@@ -8,12 +8,10 @@ from typing import Any, Self
 
 from ..data.arrays import IntArray, itemsize, numpy_dtype, to_numpy
 from ..data.blocks import spans
-from ..data.files.discovery import files_of
 from ..data.outputs import RowOutputs
 from ..runtime.callbacks import with_callbacks
-from ..storage.overwriting import refuse_overwriting
-from ..storage.parted_results import names_folder, parted_results
-from ..storage.row_writer import ResultsFile
+from ..storage.parted_results import results_file
+from ..storage.row_writer import ResultsFile, Written
 from ..sweeps.final_pass import RowTaker
 from .prediction import Predicting
 
@@ -78,25 +76,8 @@ class PredictingToFiles(Predicting):
         [2, 2]
         """
         caller = f"{type(self).__name__}.predict_to"
-        word = f"{caller}(out={os.fspath(out)!r})"
-        if names_folder(out):
-            chosen: Any = {"memberships": memberships, "top_k": top_k, "threshold": threshold}
-            with parted_results(out, X, word) as whole:
-                return self.predict_to(X, whole, **chosen, diag=diag)
-        refuse_overwriting({word: out}, files_of(X))
-        table = self._known_table(X, diag)
-        with (
-            ResultsFile(out, caller, memberships, top_k, threshold) as file,
-            self._engine(table.blocks) as engine,
-        ):
-            c, rule = len(self._state.centres), self._rule
-            file.check(c, rule.is_soft, rule.most_clusters)
-            n, x, said = table.n_rows, table.blocks.x, (rule.is_soft, rule.most_clusters)
-            file.check_room(n, c, itemsize(x), *said)
-            made, put = file.begin(n, c, numpy_dtype(x), *said)
-            self._assign(table, self._pieces(table, made, put), engine)
-        assert file.counts is not None
-        return file.counts
+        with results_file(out, X, f"{caller}(out={os.fspath(out)!r})") as place:
+            return self._write_rows(X, place, (memberships, top_k, threshold), diag)
 
     @with_callbacks
     def fit_predict_to(
@@ -144,40 +125,41 @@ class PredictingToFiles(Predicting):
         [2, 2]
         """
         caller = f"{type(self).__name__}.fit_predict_to"
-        word = f"{caller}(out={os.fspath(out)!r})"
         told = {
             "known_labels": known_labels,
             "label_strength": label_strength,
             "must_link": must_link,
         }
-        if names_folder(out):
-            chosen: Any = {"memberships": memberships, "top_k": top_k, "threshold": threshold}
-            with parted_results(out, X, word) as whole:
-                return self.fit_predict_to(X, whole, **chosen, sample_weight=sample_weight, **told)
-        refuse_overwriting({word: out}, files_of(X))
-        with ResultsFile(out, caller, memberships, top_k, threshold, late=True) as file:
-            self._fitted(X, None, sample_weight, file, **told)
-            if file.counts is None and "_nearest" in vars(self):
-                kept = self._kept_outputs()
-                made, put = file.begin(
-                    len(kept.labels),
-                    len(self._state.centres),
-                    kept.memberships.dtype,
-                    self._rule.is_soft,
-                    self._rule.most_clusters,
-                )
-                for start, stop in spans(len(kept.labels), self._limits.rows_at_once):
-                    put(made(kept.between(start, stop)))
-        if file.counts is None:
-            found = len(self._state.centres)
-            return self.predict_to(
-                X,
-                out,
-                memberships=memberships,
-                top_k=top_k and min(top_k, found),
-                threshold=threshold,
-            )
+        with results_file(out, X, f"{caller}(out={os.fspath(out)!r})") as place:
+            with ResultsFile(place, caller, memberships, top_k, threshold, late=True) as file:
+                self._fitted(X, None, sample_weight, file, **told)
+                if file.counts is None and "_nearest" in vars(self):
+                    self._write_kept(file)
+            if file.counts is not None:
+                return file.counts
+            top_k = top_k and min(top_k, len(self._state.centres))
+            return self._write_rows(X, place, (memberships, top_k, threshold))
+
+    def _write_rows(self, X: Any, out: Any, written: Written, diag: Any = None) -> IntArray:
+        """Write labels and memberships of rows X; return the number of rows of each label (c,)."""
+        table, caller = self._known_table(X, diag), f"{type(self).__name__}.predict_to"
+        with ResultsFile(out, caller, *written) as file, self._engine(table.blocks) as engine:
+            c, rule = len(self._state.centres), self._rule
+            file.check(c, rule.is_soft, rule.most_clusters)
+            n, x, said = table.n_rows, table.blocks.x, (rule.is_soft, rule.most_clusters)
+            file.check_room(n, c, itemsize(x), *said)
+            made, put = file.begin(n, c, numpy_dtype(x), *said)
+            self._assign(table, self._pieces(table, made, put), engine)
+        assert file.counts is not None
         return file.counts
+
+    def _write_kept(self, file: ResultsFile) -> None:
+        """Write the labels and memberships that the fit has kept."""
+        kept, c, rule = self._kept_outputs(), len(self._state.centres), self._rule
+        n, dtype = len(kept.labels), kept.memberships.dtype
+        made, put = file.begin(n, c, dtype, rule.is_soft, rule.most_clusters)
+        for start, stop in spans(n, self._limits.rows_at_once):
+            put(made(kept.between(start, stop)))
 
     def _kept_outputs(self) -> RowOutputs:
         """Return the labels and memberships that a fit has kept, on the host."""

@@ -13,12 +13,25 @@ from ..data.addresses import place
 from ..data.files.discovery import files_of
 from ..data.row_source import RowsError
 from .atomic import staged_tree, writing_to
-from .overwriting import lies_in
+from .overwriting import lies_in, refuse_overwriting
 
 
 def names_folder(out: Any) -> bool:
     """True of a path without an ending, which names no kind of file."""
     return not place(out).suffix
+
+
+@contextmanager
+def results_file(out: Any, x: Any, word: str) -> Iterator[Any]:
+    """Provide the file that results of rows `x` are written to: `out`, which is none of their own
+    files, or, where it names a folder, one whose rows go there. `word`: what the user calls
+    `out`."""
+    if names_folder(out):
+        with parted_results(out, x, word) as whole:
+            yield whole
+    else:
+        refuse_overwriting({word: out}, files_of(x))
+        yield out
 
 
 @contextmanager

@@ -23,6 +23,9 @@ ENDINGS = (".parquet", ".pq", ".csv", ".npy")
 
 Columns = dict[str, Any]  # arrays (b,) of NumPy, or PyArrow's of lists
 
+# whether memberships are written, of how many clusters, and from which on
+Written = tuple[bool | None, int | None, float | None]
+
 
 @dataclass(frozen=True)
 class OutputColumns:
