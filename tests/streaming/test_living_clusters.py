@@ -255,6 +255,23 @@ class TestEstimator:
         assert model.transform(X).shape == u.shape
         assert np.isfinite(model.score(X))
 
+    @pytest.mark.parametrize("d", [2, 70])
+    def test_distances_are_those_of_means_and_covariances(self, d):
+        rng = np.random.default_rng(0)
+        scales = np.geomspace(1, 1e5, d)
+        X = (rng.normal(size=(4000, d)) + 12 * (np.arange(4000) % 2)[:, None]) * scales
+        model = StreamingGaussianMixture().fit(X)
+        covariances = model.covariances_
+        assert covariances.shape == (2, d, d) if d == 2 else (2, d)
+        variances = np.diagonal(covariances, axis1=1, axis2=2) if d == 2 else covariances
+        np.testing.assert_allclose(variances, np.tile(scales**2, (2, 1)), rtol=0.15)
+        away = X[:5, None] - model.cluster_centers_
+        if d == 2:
+            d2 = np.einsum("bci,cij,bcj->bc", away, np.linalg.inv(covariances), away)
+        else:
+            d2 = (away**2 / covariances).sum(axis=2)
+        np.testing.assert_allclose(model.transform(X[:5]), np.sqrt(d2), rtol=1e-6)
+
     def test_outlier_score_is_a_share(self):
         X = np.random.default_rng(0).normal(size=(3000, 2))
         model, _ = in_chunks(X, 500)
@@ -268,6 +285,8 @@ class TestEstimator:
         assert model.labels_.tolist() == [0]
         assert model.memberships([[1.0, 2.0]]).tolist() == [[1.0]]
         assert model.outlier_score([[5.0, 2.0]]).tolist() == [0.0]
+        assert model.transform([[4.0, 6.0]]).tolist() == [[5.0]]
+        assert model.covariances_.tolist() == [np.eye(2).tolist()]
         assert model.partial_fit(np.empty((0, 2))).labels_.shape == (0,)
 
     def test_refusals(self):

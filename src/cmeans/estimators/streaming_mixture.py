@@ -56,6 +56,8 @@ class StreamingGaussianMixture(
     cluster_numbers_, cluster_centers_, weights_ : (c,), (c, d), (c,) of all clusters, the sleeping
         ones too: their numbers, means, and shares of late rows. Columns of memberships are in this
         order.
+    covariances_ : (c, d, d), or (c, d) of more than 64 columns: of the clusters in this order, each
+        shrunk towards that of all.
     awake_ : (c,) which of them are awake.
     events_ : the last 1,000 events, each a tuple (row, kind, cluster, other): before that row of
         the stream the cluster "opens", "splits" off the other, "merges" into the other, "sleeps",
@@ -173,8 +175,10 @@ class StreamingGaussianMixture(
 
     @describes_arguments
     def transform(self, X: Any) -> Float64:
-        """Return squared distances (rows, c) of rows from clusters, in the metric of each."""
-        return np.concatenate(list(self._answers(X, self._distances)))
+        """Return distances (rows, c) of rows from the clusters, each in the metric of its
+        covariance."""
+        distances: Float64 = np.sqrt(np.concatenate(list(self._answers(X, self._distances))))
+        return distances
 
     @describes_arguments
     def outlier_score(self, X: Any) -> Float64:
@@ -219,6 +223,11 @@ class StreamingGaussianMixture(
     def events_(self) -> list[Event]:
         check_is_fitted(self)
         return self._stream.events_since(0)
+
+    @property
+    def covariances_(self) -> Float64:
+        check_is_fitted(self)
+        return self._stream.covariances
 
     @property
     def awake_(self) -> npt.NDArray[np.bool_]:

@@ -218,6 +218,15 @@ class Shapes:
         """Return squared distances (b, c) of rows."""
         return metric_distances(x, self.mean, self.factors)
 
+    @property
+    def covariances(self) -> Float64:
+        """Covariances (c, d, d), or their diagonals (c, d)."""
+        if self.factors.ndim == 2:
+            return 1.0 / (self.factors * self.factors)
+        roots = np.linalg.inv(self.factors)
+        covariances: Float64 = roots @ roots.transpose(0, 2, 1)
+        return covariances
+
     def log_shares(self, d2: Float64) -> Float64:
         """Return the logarithms (b, c) of what clusters have of rows at squared distances, up to a
         number of each row."""

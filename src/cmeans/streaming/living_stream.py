@@ -16,7 +16,7 @@ import numpy as np
 from ..data.arrays import Float64, IntArray
 from ..runtime.stored_classes import stored
 from .cells import Cells, with_rows
-from .living_clusters import CELLS, OF_ITS_OWN, LivingClusters, Shapes, renewed
+from .living_clusters import CELLS, FULL, OF_ITS_OWN, LivingClusters, Shapes, renewed
 from .steps import step_of
 
 LEAST_ROWS, MOST_ROWS = 32, 1024  # of a step
@@ -131,6 +131,18 @@ class LivingStream:
     def shapes(self) -> Shapes:
         """The metrics of the clusters."""
         return Shapes.of(self.clusters, self.n_rows)
+
+    @property
+    def covariances(self) -> Float64:
+        """Covariances (c, d, d) of the clusters, or their diagonals (c, d), in the rows' units;
+        before there are any, those of the one in which distances are Euclidean."""
+        d = self.n_columns
+        if not len(self.clusters):
+            return np.eye(d)[None] if d <= FULL else np.ones((1, d))
+        found = self.shapes.covariances
+        root = 1 / self.unit
+        scaled: Float64 = found * (root[:, None] * root if found.ndim == 3 else root**2)
+        return scaled
 
     def labels(self, x: Float64) -> IntArray:
         """Return numbers (b,) of the clusters of rows; 0 before there are any."""
