@@ -119,6 +119,7 @@ class SpaceContract(ABC):
         expected = self._distances(given, self._of_rows(given, numbers))
         rows = given.blocks.take(numbers)
         for centres in (space.embed(rows, numbers), space.embed(rows)):
+            assert space.is_orthonormal == (centres.duals is centres.coordinates)
             given.close(distances(space, centres, given.blocks), expected[:N])
         strangers = self._distances(given, self._of_rows(given, np.arange(N, N + NEW)))
         given.close(distances(space, space.embed(given.new), given.blocks), strangers[:N])

@@ -190,6 +190,23 @@ def test_in_a_kernels_space(dtype, monkeypatch):
     check(labels, d2, np.full(700, 100.0 if dtype == "float32" else 1e4), dtype)
 
 
+@pytest.mark.parametrize("kernel", ["precomputed", RBF(gamma=0.05)])
+def test_new_rows_of_a_space_of_kernel_values(kernel, monkeypatch):
+    """Which has no axes along which rows could differ most."""
+    monkeypatch.setattr(nearest, "LEAST_WORK", 0)
+    monkeypatch.setattr(nearest, "WORK_A_DIRECTION", 0)
+    rbf, x = RBF(gamma=0.05), mixture(500, 12, 0.1)
+    seen = rbf(x, x[:200]) if kernel == "precomputed" else x
+    fitted, new = seen[:200], seen[200:]
+    model = KernelKMeans(60, kernel=kernel, landmarks=None, random_state=0).fit(fitted)
+    shares = np.eye(model.n_clusters_)[model.labels_]
+    shares /= shares.sum(axis=0)
+    norms = np.einsum("ij,ik,kj->j", shares, rbf(x[:200], x[:200]), shares)
+    nearest_ones = (norms - 2 * rbf(x[200:], x[:200]) @ shares).argmin(axis=1)
+    given = {"diag": np.ones(300)} if kernel == "precomputed" else {}
+    np.testing.assert_array_equal(model.predict(new, **given), nearest_ones)
+
+
 @pytest.mark.parametrize(
     ("n", "c", "columns", "kept", "once"),
     [

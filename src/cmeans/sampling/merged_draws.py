@@ -84,14 +84,13 @@ def _members(labels: IntArray, weights: Float64, count: int) -> Any:
 def _coordinates(problem: Problem, numbers: IntArray) -> Iterator[Array]:
     """Yield the coordinates (s, r) of some rows, or those along the directions in which rows
     differ most where they have many more; nothing in spaces without orthonormal ones."""
+    if not problem.space.is_orthonormal:
+        return
     dtype = np.float32 if itemsize(problem.rows.blocks.x) == 4 else np.float64
     is_wide = problem.space.size >= WIDE * DIRECTIONS
     along = problem.rows.beside(Directions).most(DIRECTIONS) if is_wide else None
     for start, stop in spans(len(numbers), TOGETHER):
-        rows = _rows_at(problem, numbers[start:stop])
-        if rows.duals is not rows.coordinates:
-            return
-        x = rows.coordinates.astype(dtype)
+        x = _rows_at(problem, numbers[start:stop]).coordinates.astype(dtype)
         yield x if along is None else x @ along.coordinates.T.astype(dtype)
 
 

@@ -154,6 +154,11 @@ class Space(ABC):
         return True
 
     @property
+    def is_orthonormal(self) -> bool:
+        """True where the coordinates of rows and centres are over orthonormal axes."""
+        return True
+
+    @property
     def takes_metrics(self) -> bool:
         """True where rows are numbers over orthonormal axes, few enough for every cluster to have a
         metric of its own (`Metrics`)."""

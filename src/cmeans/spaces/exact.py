@@ -76,6 +76,7 @@ class ExactSpace(Space):
     spherical: bool = False
     sweeps_products = False
     is_portable = False
+    is_orthonormal = False
     pairs_by_kernel = True
 
     @property

@@ -96,6 +96,10 @@ class LandmarkSpace(Space):
         return 0 if self.gram is None else len(self.gram)
 
     @property
+    def is_orthonormal(self) -> bool:
+        return self.whitener is not None
+
+    @property
     def jitter(self) -> float:
         return JITTER if self.whitener is None else 1.0
 

@@ -17,7 +17,7 @@ from .rows import ProductRows, Rows
 
 
 @forwards("of", "kernel", "spherical", "factored_size", "jitter", "n_coordinates")
-@forwards("of", "is_metric", "norms_are_offsets", "takes_metrics", "first_metric")
+@forwards("of", "is_metric", "is_orthonormal", "norms_are_offsets", "takes_metrics", "first_metric")
 @forwards("of", "may_hold_empty_rows", "empty_rows", "as_rows", "as_points", "project", "portable")
 @forwards("of", "means", "next_centres", "coefficients", "offsets", "inner_products", "norms")
 @dataclass(frozen=True)

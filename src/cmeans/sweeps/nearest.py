@@ -110,10 +110,10 @@ class Directions:
         return self._coordinates[key]
 
     def _principal(self, count: int) -> Centres | None:
+        if not self._space.is_orthonormal:
+            return None
         numbers = directing_rows(self._blocks.n_rows)
         sample = self._space.embed(self._blocks.take(numbers), numbers if self._training else None)
-        if sample.duals is not sample.coordinates:
-            return None
         x = sample.coordinates[np.isfinite(sample.coordinates).all(axis=1)]
         return Centres.orthonormal(leading_directions(x, count)) if len(x) else None
 
