@@ -18,7 +18,7 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .anderson import Mixing
 
-SEARCHED = 4  # rows for each cluster, where not all are searched for the farthest
+SEARCHED = 1  # rows for each cluster, where not all are searched for the farthest
 
 LastSweep: TypeAlias = tuple[State, Statistics]  # the state one sweep before, and its sums
 
