@@ -161,12 +161,13 @@ def drawn_in_rounds(
     count: int,
     rng: np.random.RandomState,
 ) -> IntArray:
-    """Return up to `count` rows as `seeds` draws very many, in rounds of as many as are taken
-    already, in few steps: for rows of which so many distances are there at a time."""
+    """Return up to `count` rows far from each other, in few steps: as `seeds` draws very many, with
+    half as many tries, in rounds of as many draws as are taken already."""
     chosen, nearest = begun(affinity, weights, rng, None)
     noise = potential_noise(affinity, weights)
     while len(chosen) < count:
-        ahead = min(len(chosen), count - len(chosen))
+        room = max(VALUES // (TRIED * len(weights)), 1)
+        ahead = min(len(chosen), room, count - len(chosen))
         draws = proposals(weights * nearest, TRIED * ahead, rng)
         if not len(draws):
             break

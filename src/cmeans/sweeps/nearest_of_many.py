@@ -156,13 +156,14 @@ class NearestSearch:
         self._finder = _Finder(dtype)
 
     def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
-        found = [self._of_block(rows, state, here) for here in rows.native_task(task)]
+        found = [self.of_block(rows, state, here) for here in rows.native_task(task)]
         labels, distances = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return labels, distances
 
-    def _of_block(
+    def of_block(
         self, rows: RepresentedRows, state: State, here: NativeRows
     ) -> tuple[IntArray, Float64]:
+        """Return the same of one block."""
         labels, distances = np.empty(len(here), np.int64), np.empty(len(here))
         sums = _FoundSums(len(state.centres), rows.space.size)  # as long as they are written to
         self._finder.find(rows, rows.space, state, here, sums.argument(labels, distances, None))
