@@ -10,7 +10,7 @@ from scipy import sparse
 from cmeans import native
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Laplacian, Linear, Polynomial
-from cmeans.sampling.kmeanspp import kmeans_plus_plus, lowered, max_min
+from cmeans.sampling.kmeanspp import drawn_in_rounds, kmeans_plus_plus, lowered, max_min
 from cmeans.sampling.pairwise import KernelAffinity, MatrixAffinity
 
 KERNELS = {
@@ -119,3 +119,19 @@ def test_a_distance_that_is_not_finite_is_refused(bad, compiled, monkeypatch):
             np.full(11, np.inf),
             np.ones(11),
         )
+
+
+def test_draws_in_rounds_are_far_apart_and_end_where_no_row_differs():
+    """A row of each of forty heaps far apart; of 30 different rows no more than these."""
+    rng = np.random.default_rng(6)
+    heaps = np.repeat(1000.0 * rng.normal(size=(40, 3)), 10, axis=0) + rng.normal(size=(400, 3))
+    for seed in range(5):
+        drawn = drawn_in_rounds(
+            KernelAffinity(Linear(), heaps), np.ones(400), 40, np.random.RandomState(seed)
+        )
+        assert len(np.unique(drawn // 10)) >= 39
+    few = np.tile(rng.normal(size=(30, 3)), (5, 1))
+    drawn = drawn_in_rounds(
+        KernelAffinity(Linear(), few), np.ones(150), 99, np.random.RandomState(0)
+    )
+    assert sorted(drawn % 30) == list(range(30))

@@ -4,11 +4,13 @@
  * the directions of search.h or, where there are none, by products of all columns, which are fast and round otherwise; what is open then, a few
  * centres of each row, is measured as everywhere. So neither groups nor those products change a result.
  *
- * Sweeps that need not be exact probe a few groups, those of the nearest middles. Rows that are then far from their centre, beside the others of
- * their tile, have most to lose, and look through all. */
+ * Sweeps that need not be exact probe a few groups, those of the nearest middles, and take the products of all columns as they are. Many rows
+ * meet in each group then, so that its centres stay in the cache. Rows that are far from what they find, beside the others, have most to lose,
+ * and look through more. */
 #include "found.h"
 
 #define PAIR (2 * LANES) /* centres that are bounded together */
+#define MEETING 512      /* rows that probe together */
 
 struct groups {
     const real *middles;   /* panels of the groups' middles, (panels, 1 + columns, LANES) of |q|^2 and -2 q; an even number of panels */
@@ -17,7 +19,7 @@ struct groups {
     const int32_t *number; /* (panels, LANES) of these centres; below 0 where there is none */
     const int64_t *first;  /* (count + 1,) first pair of panels of each group */
     int64_t count;
-    int64_t probes;        /* groups that a row looks through at most, unless its squared distance is more than `far` times that of a tile's */
+    int64_t probes, more;  /* groups that a row looks through where it probes, and others where its squared distance is above `far` times the mean */
     double far;
     double margin;         /* share of k(x, x) + |v|^2 by which rounding may change products of all columns */
 };
@@ -146,29 +148,12 @@ static int64_t find_open(struct grouped *g, int64_t i) {
     return count;
 }
 
-/* Put the `few` of the open groups whose middles are nearest to row i before the others. */
-static void nearest_first(struct grouped *g, int64_t i, int64_t few, int64_t count) {
-    const real *low = g->s.low + i * g->s.width;
-    for (int64_t k = 0; k < few; k++) {
-        int64_t nearest = k;
-        for (int64_t l = k + 1; l < count; l++)
-            if (low[g->open[l]] < low[g->open[nearest]])
-                nearest = l;
-        const int32_t group = g->open[nearest];
-        g->open[nearest] = g->open[k], g->open[k] = group;
-    }
-}
-
-/* Rows farther than a limit join the groups that are open to them, or the few nearest of these. */
-static void join_others(struct grouped *g, int64_t count, int64_t few, double limit) {
+/* Rows join the groups that are open to them. */
+static void join_others(struct grouped *g, int64_t count) {
     memset(g->rows, 0, (size_t)g->groups->count * sizeof(int32_t));
     for (int64_t i = 0; i < count; i++) {
-        if (!(g->s.d2[i] > limit))
-            continue;
         const int64_t open = find_open(g, i);
-        if (few < open)
-            nearest_first(g, i, few, open);
-        for (int64_t k = 0; k < at_most(few, open); k++)
+        for (int64_t k = 0; k < open; k++)
             join(g, g->open[k], i);
     }
 }
@@ -188,20 +173,9 @@ static void leave_early(struct grouped *g, int64_t group) {
     g->rows[group] = left;
 }
 
-/* Look through the groups that rows have joined, as far as these can still be near. */
-static void look_further(struct grouped *g) {
-    for (int64_t group = 0; group < g->groups->count; group++) {
-        if (g->rows[group] > 0)
-            leave_early(g, group);
-        if (g->rows[group] > 0)
-            look_through(g, group);
-    }
-}
-
 static void search_groups(struct grouped *g, int64_t count) {
     struct searched *s = &g->s;
     const int64_t groups = g->groups->count;
-    double total = 0;
     real least;
     for (int64_t i = 0; i < count; i++) {
         s->z[i * (g->search->size + 2) + g->search->size] = 0;
@@ -219,13 +193,12 @@ static void search_groups(struct grouped *g, int64_t count) {
     for (int64_t group = 0; group < groups; group++)
         if (g->rows[group] > 0)
             look_through(g, group);
-    join_others(g, count, g->groups->probes - 1, -1);
-    look_further(g);
-    for (int64_t i = 0; i < count; i++)
-        total += (double)s->d2[i];
-    if (g->groups->probes < groups) {
-        join_others(g, count, groups, g->groups->far * total / (double)count);
-        look_further(g);
+    join_others(g, count);
+    for (int64_t group = 0; group < groups; group++) {
+        if (g->rows[group] > 0)
+            leave_early(g, group);
+        if (g->rows[group] > 0)
+            look_through(g, group);
     }
     for (int64_t i = 0; i < count; i++)
         s->label[i] = s->label[i] < 0 ? 0 : s->label[i]; /* of a row that is at no distance from any */
@@ -243,5 +216,156 @@ int EXPORTED(assign_in_groups)(const struct rows *rows, const struct search *sea
     }
     free(g.s.memory);
     free(g.memory);
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- probing */
+
+struct probing {
+    const struct rows *rows;
+    const struct groups *groups;
+    int64_t pitch, width;      /* numbers from one row to the next, of coordinates and of distances to middles */
+    real *moved;               /* (MEETING, pitch) rows less the shift */
+    real *kxx, *d2;            /* (MEETING,) k(x, x), and the squared distance to the nearest centre that is known */
+    real *low;                 /* (MEETING, width) squared distances to the middles */
+    real *near;                /* (MEETING, LANES) the smallest distances to centres of one group */
+    whole *panel;              /* (MEETING, LANES) and the panels that these are of */
+    int32_t *label;            /* (MEETING,) the nearest centre that is known */
+    int32_t *count;            /* (groups,) rows that look through each, */
+    uint16_t *row;             /* (groups, MEETING) and which these are */
+    void *memory;
+};
+
+static int new_probing(struct probing *p, const struct rows *rows, const struct groups *groups) {
+    const int64_t pitch = in_lines(rows->columns), width = (in_lines(groups->count) + LANES) / (2 * LANES) * (2 * LANES);
+    const size_t reals = (size_t)(pitch + 2 + width + 2 * LANES);
+    const size_t lists = (size_t)groups->count * (sizeof(int32_t) + MEETING * sizeof(uint16_t));
+    p->memory = malloc(MEETING * (reals * sizeof(real) + sizeof(int32_t)) + lists + LINE);
+    if (p->memory == NULL)
+        return 0;
+    p->rows = rows, p->groups = groups, p->pitch = pitch, p->width = width;
+    p->moved = aligned_to_line(p->memory);
+    p->low = p->moved + MEETING * pitch;
+    p->near = p->low + MEETING * width;
+    p->panel = (whole *)(p->near + MEETING * LANES);
+    p->kxx = (real *)(p->panel + MEETING * LANES);
+    p->d2 = p->kxx + MEETING;
+    p->label = (int32_t *)(p->d2 + MEETING);
+    p->count = p->label + MEETING;
+    p->row = (uint16_t *)(p->count + groups->count);
+    return 1;
+}
+
+/* Rows `start` ... less the shift, and k(x, x). */
+static void read_rows(struct probing *p, int64_t start, int64_t count) {
+    const struct rows *rows = p->rows;
+    for (int64_t i = 0; i < count; i++) {
+        const real *from = rows->values + (start + i) * rows->pitch;
+        real *to = p->moved + i * p->pitch;
+        lanes squares = all(0);
+        for (int64_t f = 0; f < rows->columns; f += LANES) {
+            lanes x = load_some(from + f, rows->columns - f);
+            if (rows->shift != NULL)
+                x = subtract(x, load_some(rows->shift + f, rows->columns - f));
+            store(to + f, x);
+            squares = fused(x, x, squares);
+        }
+        p->kxx[i] = rows->kxx == NULL ? sum(squares) : rows->kxx[start + i];
+        p->d2[i] = (real)INFINITY, p->label[i] = 0;
+    }
+}
+
+/* Squared distances of BOUND_ROWS rows, from the k-th of some on, to a pair of panels; each row's numbers lie `width` apart. */
+INLINE void measure(const struct probing *p, const uint16_t *row, int64_t k, int64_t count, const real *points, real *d2, int64_t width) {
+    const real *x[BOUND_ROWS];
+    real kxx[BOUND_ROWS];
+    for (int q = 0; q < BOUND_ROWS; q++) {
+        const int64_t i = row[at_most(k + q, count - 1)];
+        x[q] = p->moved + i * p->pitch, kxx[q] = p->kxx[i];
+    }
+    for (int s = 0; s < 2; s += BOUND_PANELS)
+        bound_rows(x, kxx, points + s * LANES * (1 + p->rows->columns), p->rows->columns, d2 + s * LANES, width);
+}
+
+/* The rows of a group look for a nearer centre in it. */
+static void probe(struct probing *p, int64_t group) {
+    const int64_t count = p->count[group], first = p->groups->first[group], last = p->groups->first[group + 1];
+    const uint16_t *row = p->row + group * MEETING;
+    real d2[BOUND_ROWS * PAIR] __attribute__((aligned(LINE)));
+    for (int64_t k = 0; k < count; k++)
+        store(p->near + k * LANES, all((real)INFINITY)), store_whole(p->panel + k * LANES, all_whole((whole)(2 * first)));
+    for (int64_t pair = first; pair < last; pair++)
+        for (int64_t k = 0; k < count; k += BOUND_ROWS) {
+            measure(p, row, k, count, p->groups->panels + pair * PAIR * (1 + p->rows->columns), d2, PAIR);
+            for (int64_t q = 0; q < at_most(BOUND_ROWS, count - k); q++)
+                for (int s = 0; s < 2; s++) {
+                    real *near = p->near + (k + q) * LANES;
+                    whole *panel = p->panel + (k + q) * LANES;
+                    const lanes here = load(d2 + q * PAIR + s * LANES), least = load(near);
+                    const mask closer = less(here, least);
+                    store(near, where(closer, here, least));
+                    store_whole(panel, where_whole(closer, all_whole((whole)(2 * pair + s)), load_whole(panel)));
+                }
+        }
+    for (int64_t k = 0; k < count; k++)
+        for (int t = 0; t < LANES; t++) {
+            const real here = p->near[k * LANES + t];
+            const int64_t i = row[k];
+            if (here > p->d2[i] || !(here < (real)INFINITY))
+                continue;
+            const int32_t j = p->groups->number[(int64_t)p->panel[k * LANES + t] * LANES + t];
+            if (here < p->d2[i] || j < p->label[i])
+                p->d2[i] = here, p->label[i] = j;
+        }
+}
+
+/* Row i looks into some groups of the nearest middles, other than before. */
+static void join_nearest(struct probing *p, int64_t i, int64_t some) {
+    real *low = p->low + i * p->width, least;
+    for (int64_t k = 0; k < some; k++) {
+        const int32_t group = smallest_of(low, p->groups->count, &least);
+        if (!(least < (real)INFINITY))
+            return;
+        p->row[group * MEETING + p->count[group]++] = (uint16_t)i;
+        low[group] = (real)INFINITY;
+    }
+}
+
+static void probe_all(struct probing *p) {
+    for (int64_t group = 0; group < p->groups->count; group++)
+        if (p->count[group] > 0)
+            probe(p, group);
+    memset(p->count, 0, (size_t)p->groups->count * sizeof(int32_t));
+}
+
+/* The labels (count,) of rows that probe. */
+int EXPORTED(probe_groups)(const struct rows *rows, const struct groups *groups, int64_t *labels) {
+    struct probing p;
+    uint16_t everyone[MEETING];
+    if (!new_probing(&p, rows, groups))
+        return NO_MEMORY;
+    for (int64_t i = 0; i < MEETING; i++)
+        everyone[i] = (uint16_t)i;
+    memset(p.count, 0, (size_t)groups->count * sizeof(int32_t));
+    for (int64_t start = 0; start < rows->count; start += MEETING) {
+        const int64_t count = at_most(MEETING, rows->count - start);
+        double total = 0;
+        read_rows(&p, start, count);
+        for (int64_t panel = 0; panel < p.width / LANES; panel += 2)
+            for (int64_t i = 0; i < count; i += BOUND_ROWS)
+                measure(&p, everyone, i, count, groups->middles + panel * (1 + rows->columns) * LANES, p.low + i * p.width + panel * LANES, p.width);
+        for (int64_t i = 0; i < count; i++)
+            join_nearest(&p, i, groups->probes);
+        probe_all(&p);
+        for (int64_t i = 0; i < count; i++)
+            total += (double)p.d2[i];
+        for (int64_t i = 0; i < count; i++)
+            if (p.d2[i] > groups->far * total / (double)count)
+                join_nearest(&p, i, groups->more);
+        probe_all(&p);
+        for (int64_t i = 0; i < count; i++)
+            labels[start + i] = p.label[i];
+    }
+    free(p.memory);
     return 0;
 }

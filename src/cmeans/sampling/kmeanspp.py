@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import native
 from ..data.arrays import Float64, IntArray, first_largest
+from ..data.blocks import spans
 from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, members, pointer_to
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from .drawing import one_drawn
@@ -22,6 +23,7 @@ CANDIDATES = 8
 # along which rows of very many columns are drawn: no worse, in a sixth of the time
 # (benchmarks/seeding.py)
 DIRECTIONS = 64
+TRIED = 4  # of each draw in rounds
 AHEAD = 16  # rows taken so far for each draw that is made ahead: few proposals are rejected then
 VALUES = 2**22  # kernel values that are there at a time
 
@@ -150,6 +152,34 @@ def kmeans_plus_plus(
         best = first_largest(-potentials, noise)
         chosen.append(int(draws[best]))
         nearest = after[best]
+    return np.array(chosen, dtype=np.intp)
+
+
+def drawn_in_rounds(
+    affinity: Affinity,
+    weights: Float64,  # (p,)
+    count: int,
+    rng: np.random.RandomState,
+) -> IntArray:
+    """Return up to `count` rows far from each other, in few steps: as `seeds` draws very many, with
+    half as many tries, in rounds of as many draws as are taken already."""
+    chosen, nearest = begun(affinity, weights, rng, None)
+    noise = potential_noise(affinity, weights)
+    while len(chosen) < count:
+        room = max(VALUES // (TRIED * len(weights)), 1)
+        ahead = min(len(chosen), room, count - len(chosen))
+        draws = proposals(weights * nearest, TRIED * ahead, rng)
+        if not len(draws):
+            break
+        least = rng.uniform(size=len(draws)) * nearest[draws]
+        after = lowered(affinity, draws, nearest, weights)[0]
+        for a, b in spans(len(draws), TRIED):
+            accepted = a + np.flatnonzero(nearest[draws[a:b]] > least[a:b])
+            if len(accepted):
+                left = np.minimum(after[accepted], nearest)
+                best = first_largest(-(left @ weights), noise)
+                chosen.append(int(draws[accepted[best]]))
+                nearest = left[best]
     return np.array(chosen, dtype=np.intp)
 
 

@@ -4,12 +4,12 @@ clusters, so that a row is compared with twice the square root of their number."
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
-from ..sampling.kmeanspp import seeds
+from ..sampling.kmeanspp import drawn_in_rounds, seeds
 from ..sampling.pairwise import Metric
 from ..spaces.centres import Centres
 from ..sweeps.passes import CostPass, NearestRowsPass
@@ -64,11 +64,25 @@ class RowsForCells:
     def trained(self, rows: IntArray, count: int) -> Centres:
         """Return the centres of k-means on some rows, `count` or as many as there are different
         ones."""
-        drawn = self._drawn(self.some(rows, SEEDED * count), count)
+        some = self.some(rows, SEEDED * count)
+        among = self.metric.among(self.numbers[some]).in_given_precision()
+        drawn = some[drawn_in_rounds(among, self.weights[some], count, self.rng)]
         if len(drawn) < count:  # others may differ
-            drawn = self._drawn(rows, count)
+            among = self.metric.among(self.numbers[rows])
+            drawn = rows[seeds(among, self.weights[rows], count, self.rng)]
         first = self.problem.space.embed(self.problem.rows.blocks.take(drawn), drawn)
         return self.settled(rows, first)
+
+    def trained_beside(self, cells: list[IntArray], counts: list[int]) -> list[Centres]:
+        """Return the same of the rows of several cells, which threads share."""
+        keys = self.rng.randint(2**32, size=len(cells), dtype=np.uint32)
+        engine = self.problem.engine
+
+        def of(cell: int) -> Centres:
+            own = replace(self, rng=np.random.RandomState(keys[cell]))
+            return own.trained(cells[cell], counts[cell])
+
+        return list(engine.run(of, len(cells)))
 
     def settled(self, rows: IntArray, centres: Centres) -> Centres:
         """Return centres among some rows after sweeps over these."""
@@ -86,10 +100,6 @@ class RowsForCells:
         problem = self.of(cell.rows)
         pass_ = CostPass(problem.rule, State(cell.centres))
         return problem.engine.fold(problem.rows, pass_)
-
-    def _drawn(self, rows: IntArray, count: int) -> IntArray:
-        among = self.metric.among(self.numbers[rows])
-        return rows[seeds(among, self.weights[rows], count, self.rng)]
 
 
 @dataclass
@@ -121,9 +131,16 @@ def _filled(
     most = np.array([len(rows) for rows in members])
     while True:
         wanted = shares(spread, most, count)
-        for number, rows in enumerate(members):
-            if number not in cells or len(cells[number].centres) != wanted[number]:
-                cells[number] = _Cell(rows, sampled.trained(rows, int(wanted[number])))
+        open_cells = [
+            number
+            for number in range(len(members))
+            if number not in cells or len(cells[number].centres) != wanted[number]
+        ]
+        new = sampled.trained_beside(
+            [members[number] for number in open_cells], wanted[open_cells].tolist()
+        )
+        for number, centres in zip(open_cells, new, strict=True):
+            cells[number] = _Cell(members[number], centres)
         made = np.array([len(cells[number].centres) for number in range(len(members))])
         if (made == wanted).all():
             return list(cells.values())

@@ -17,7 +17,7 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .anderson import Anderson, Mixing
 from .observer import UNOBSERVED, Observer, Progressed
-from .solution import NEXT_CENTRES, Solution, SolverState, Step, Verdict
+from .solution import NEXT_CENTRES, Solution, SolverState, Step, Verdict, with_enough_probes
 from .stopping import cycle_length, is_at_rest, is_rounding_only, rounding_of
 from .sweeps_in_a_row import Course, SweepsInARow
 
@@ -45,6 +45,7 @@ def solve(
     are clustered. `sweep` is what swept the same rows before, from centres near these.
     """
     state = problem.feasible(state)
+    problem = with_enough_probes(problem, state) if problem.probes else problem
     function = sweep or sweep_for(problem.rows, problem.rule, len(state.centres), problem.probes)
     nothing_added = carried is None and problem.known is None
     unseen = (

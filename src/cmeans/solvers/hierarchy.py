@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,17 +19,19 @@ from ..sweeps.problem import Problem, Stopping
 from ..sweeps.state import State
 from .cells import RowsForCells, centres_in_cells
 from .fixed_point import solve
+from .solution import PROBES
 
 SAMPLED = 64  # rows for each cluster; half as many end 1 percent higher
 SWEEPS = Stopping(max_iter=10, tol=1e-2)  # over the sample
 MOST_MERGED = 2048  # clusters up to which sweeps of all end lower than cells, in no more time
 FULL_SWEEPS = 2  # over all rows and clusters, after which little is gained by more
-# Of very many clusters such a sweep takes longer than all before. Half the sample suffices, with
-# three sweeps over it of the clusters of all cells together, and one over all rows, in which each
-# looks through the clusters of a few groups: eight of them hold the nearest of most rows.
-PROBED_SAMPLED, PROBES, PROBED_FULL_SWEEPS = 32, 8, 1
-IN_CELLS = Stopping(max_iter=5, tol=1e-2)
-PROBED = Stopping(max_iter=3, tol=0.0)
+# Of very many clusters such a sweep takes longer than all before. Fewer rows suffice, with a sweep
+# over them of the clusters of all cells together, and one over all rows, in which each looks
+# through the clusters of a few groups. Where there are no more rows than that, cells end two to
+# five percent higher than merged draws.
+PROBED_SAMPLED, PROBED_FULL_SWEEPS = 32, 1
+IN_CELLS = Stopping(max_iter=3, tol=1e-2)
+PROBED = Stopping(max_iter=1, tol=0.0)
 
 
 def rows_of_hierarchy(space: Space, blocks: Blocks, n_clusters: int) -> int:
@@ -44,7 +45,7 @@ def with_few_sweeps(problem: Problem, n_clusters: int) -> Problem:
     probed = _are_probed(problem.space, problem.rows.blocks, n_clusters)
     most = min(problem.stopping.max_iter, PROBED_FULL_SWEEPS if probed else FULL_SWEEPS)
     stopping = replace(problem.stopping, max_iter=most, ends_as_planned=True)
-    return replace(problem, stopping=stopping, probes=PROBES if probed else 0)
+    return replace(problem, stopping=stopping, probes=PROBES[0] if probed else 0)
 
 
 def _are_probed(space: Space, blocks: Blocks, count: int) -> bool:
@@ -53,8 +54,8 @@ def _are_probed(space: Space, blocks: Blocks, count: int) -> bool:
 
 @dataclass(frozen=True)
 class HierarchicalStarts:
-    """Makes starts: of hundreds of clusters sweeps over a sample from merged draws; clusters within
-    cells where there are fewer or thousands, or draws cannot be merged."""
+    """Makes starts: of hundreds of clusters, or of few rows for each, sweeps over a sample from
+    merged draws; clusters within cells elsewhere, and where draws cannot be merged."""
 
     metric: Metric
     population: Population
@@ -62,24 +63,24 @@ class HierarchicalStarts:
 
     def start(self, problem: Problem, count: int) -> Centres:
         """Return `count` centres, or as many as the sampled rows differ."""
-        ways: tuple[Callable[[Problem, int], Centres | None], ...] = (self._merged, self._in_cells)
-        return next(found for way in ways if (found := way(problem, count)) is not None)
+        sampled = self._sampled(problem, count)
+        merged = self._merged(problem, count)
+        if _are_probed(problem.space, problem.rows.blocks, count):
+            within = replace(sampled.problem, stopping=IN_CELLS)
+            if merged is None:
+                merged = centres_in_cells(replace(sampled, problem=within), count, rounds=0)
+            together = replace(within, stopping=PROBED, probes=PROBES[0])
+            return solve(together, State(merged)).state.centres
+        if merged is None:
+            return centres_in_cells(sampled, count)
+        return solve(sampled.problem, State(merged)).state.centres
 
     def _merged(self, problem: Problem, count: int) -> Centres | None:
-        """Sweep over the sample from merged draws; None where there are none."""
-        if not VERY_MANY <= count <= MOST_MERGED:
+        """Return draws merged in pairs; None where there are none, or cells are as good."""
+        few = len(self.population) <= PROBED_SAMPLED * count
+        if count < VERY_MANY or (count > MOST_MERGED and not few):
             return None
-        part = self._sampled(problem, count).problem
-        merged = merged_draws(problem, self.population, count, self.rng)
-        return None if merged is None else solve(part, State(merged)).state.centres
-
-    def _in_cells(self, problem: Problem, count: int) -> Centres:
-        sampled = self._sampled(problem, count)
-        if not _are_probed(problem.space, problem.rows.blocks, count):
-            return centres_in_cells(sampled, count)
-        part = replace(sampled.problem, stopping=IN_CELLS)
-        start = State(centres_in_cells(replace(sampled, problem=part), count, rounds=0))
-        return solve(replace(part, stopping=PROBED, probes=PROBES), start).state.centres
+        return merged_draws(problem, self.population, count, self.rng)
 
     def _sampled(self, problem: Problem, count: int) -> RowsForCells:
         size = rows_of_hierarchy(problem.space, problem.rows.blocks, count)

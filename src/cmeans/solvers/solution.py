@@ -18,7 +18,9 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .anderson import Mixing
 
-SEARCHED = 4  # rows for each cluster, where not all are searched for the farthest
+JUDGED = 512  # rows by which it is found how many groups of centres sweeps are to probe: of these
+PROBES = (4, 8, 16)  # the first that leaves squared distances larger by so much
+EXCESS = 0.005
 
 LastSweep: TypeAlias = tuple[State, Statistics]  # the state one sweep before, and its sums
 
@@ -93,10 +95,19 @@ class NextCentres:
 NEXT_CENTRES = NextCentres()
 
 
-def _some_rows(problem: Problem, clusters: int) -> Problem:
-    """Return the problem over a few rows for each cluster, evenly spaced: to search all of them for
-    all centres would take longer than a sweep that looks through few."""
-    weight, size = problem.rows.blocks.weight, SEARCHED * clusters
+def with_enough_probes(problem: Problem, state: State) -> Problem:
+    """Return a problem whose sweeps probe with as many groups as some of its rows need."""
+    few = _some_rows(problem, JUDGED)
+    enough = (1.0 + EXCESS) * replace(few, probes=0).sweep(state).objective
+    *fewer, most = PROBES
+    found = (n for n in fewer if replace(few, probes=n).sweep(state).objective <= enough)
+    return replace(problem, probes=next(found, most))
+
+
+def _some_rows(problem: Problem, size: int) -> Problem:
+    """Return the problem over some rows, evenly spaced: to search all of them for all centres would
+    take longer than a sweep that looks through few."""
+    weight = problem.rows.blocks.weight
     numbers = np.unique(weights_at(weight).hit(np.arange(0.5, size) * (weight.sum() / size)))
     return replace(problem, rows=problem.rows.part(numbers, np.ones(len(numbers))))
 

@@ -20,7 +20,7 @@ from ..rules import Rule
 from ..spaces import Space
 from .native_rows import NativeRows, RowsArgument
 from .nearest import SearchArgument, SearchCache, coordinate_bytes, search_coordinates
-from .nearest_of_many import NearestSearch
+from .nearest_of_many import ProbedSearch
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import Statistics
@@ -270,7 +270,7 @@ class BoundedSweep:
     def __init__(self, rule: Rule, dtype: Any, probes: int = 0) -> None:
         self._made_from = rule, dtype, probes
         self._search = SearchCache()
-        self._probed = NearestSearch(dtype, probes) if probes else None
+        self._probed = ProbedSearch(dtype, probes) if probes else None
         self._pass = native.function("sweep_bounded", dtype, ARGUMENTS, WHOLE)
         # On a worker one sweep serves several partitions; what it knows of rows dies with them.
         self._known: weakref.WeakKeyDictionary[RepresentedRows, _SweepMemory] = (
@@ -333,7 +333,7 @@ class BoundedSweep:
         """Find the labels of a block, and leave them and bounds in what is known since a state
         before; return the rows that change clusters."""
         if self._probed is not None:
-            moves = BlockMoves.between(bounds.label, self._probed.of_block(rows, state, here)[0])
+            moves = BlockMoves.between(bounds.label, self._probed(rows, state, here))
             bounds.label[moves.rows] = moves.after
             return moves
         search, drift = self._search.of(rows, rows.space, state), self._drift(before, state, here)

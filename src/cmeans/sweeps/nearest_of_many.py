@@ -22,6 +22,7 @@ from ..native.calls import (
     address,
     aligned,
     done,
+    members,
     pointer_to,
 )
 from ..rules import Rule
@@ -49,7 +50,7 @@ from .state import State
 from .statistics import FinalSums
 
 # squared distances, in means of some rows, from which on a row looks through more than a few groups
-FAR = 1.5
+FAR, MORE = 1.5, 16
 
 
 class _FoundArgument(Structure):
@@ -65,8 +66,7 @@ class _CentreGroupsArgument(Structure):
 
     _fields_ = [
         *((name, ADDRESS) for name in ("middles", "radius", "panels", "number", "first")),
-        ("count", WHOLE),
-        ("probes", WHOLE),
+        *members("count probes more", WHOLE),
         ("far", REAL),
         ("margin", REAL),
     ]
@@ -94,11 +94,10 @@ class _FoundSums:
 
 
 class _Finder:
-    """Finds the nearest centres of rows; with `probes`, among so many groups of them."""
+    """Finds the nearest centres of rows."""
 
-    def __init__(self, dtype: Any, probes: int = 0) -> None:
-        make = partial(probed_groups, probes) if probes else grouped_where_it_pays
-        self._cache, self._groups = SearchCache(), StateCache(make)
+    def __init__(self, dtype: Any) -> None:
+        self._cache, self._groups = SearchCache(), StateCache(grouped_where_it_pays)
         self._through_all = native.function("assign_nearest", dtype, (*SEARCHED, FOUND), INT)
         arguments = (*SEARCHED[:2], pointer_to(_CentreGroupsArgument), FOUND)
         self._through_groups = native.function("assign_in_groups", dtype, arguments, INT)
@@ -151,11 +150,10 @@ class NearestAssign:
 
 
 class NearestSearch:
-    """The nearest centre of each row, and the squared distance to it; with `probes`, the nearest of
-    those in so many groups whose middles are nearest, unless that is far."""
+    """The nearest centre of each row, and the squared distance to it."""
 
-    def __init__(self, dtype: Any, probes: int = 0) -> None:
-        self._finder = _Finder(dtype, probes)
+    def __init__(self, dtype: Any) -> None:
+        self._finder = _Finder(dtype)
 
     def __call__(self, rows: RepresentedRows, state: State, task: int) -> tuple[IntArray, Float64]:
         found = [self.of_block(rows, state, here) for here in rows.native_task(task)]
@@ -172,10 +170,27 @@ class NearestSearch:
         return labels, distances
 
 
+class ProbedSearch:
+    """The nearest of those centres of each row that are in so many groups whose middles are nearest
+    to it, or of all where that is far."""
+
+    def __init__(self, dtype: Any, probes: int) -> None:
+        self._groups = StateCache(partial(probed_groups, probes))
+        arguments = (SEARCHED[0], pointer_to(_CentreGroupsArgument), ADDRESS)
+        self._probe = native.function("probe_groups", dtype, arguments, INT)
+
+    def __call__(self, rows: RepresentedRows, state: State, here: NativeRows) -> IntArray:
+        """Return their numbers, of one block of rows."""
+        labels: IntArray = np.empty(len(here), np.int64)
+        groups = self._groups.of(rows, rows.space, state).groups
+        done(self._probe(here.argument, groups, address(labels)))
+        return labels
+
+
 def probed_groups(probes: int, rows: RepresentedRows, space: Space, state: State) -> _Grouped:
     """Return the centres in groups, of which each row looks through so many."""
     groups = CentreGroups.of(np.asarray(state.centres.coordinates, numpy_dtype(rows.blocks.x)))
-    return _grouped(rows, space, state, groups, None, probes)
+    return _grouped(rows, space, state, groups, None, min(probes, len(groups)))
 
 
 def grouped_where_it_pays(rows: RepresentedRows, space: Space, state: State) -> _Grouped | None:
@@ -207,8 +222,7 @@ def _grouped(
     probes: int,
 ) -> _Grouped:
     """Return the centres of a state in groups, whose bounds are taken along the directions, or of
-    all columns where there are none; a row looks through `probes` of them, or through all where it
-    is far."""
+    all columns where there are none; rows that probe look through so many of them."""
     centres, norms, dtype = state.centres, state.centres.squared_norms(), groups.middles.dtype
     search = search_argument(rows, space, state, directions, panelled=False)
     lanes = LINE // dtype.itemsize
@@ -229,7 +243,7 @@ def _grouped(
         aligned(first.astype(np.int64)),
     ]
     margin = margin_of_products(dtype, space.size)
-    argument = _CentreGroupsArgument(*map(address, kept), len(groups), probes, FAR, margin)
+    argument = _CentreGroupsArgument(*map(address, kept), len(groups), probes, MORE, FAR, margin)
     argument.kept = kept  # as long as a thread uses it
     return _Grouped(search, argument)
 
