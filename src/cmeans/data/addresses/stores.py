@@ -134,7 +134,8 @@ class ArrowStore(ObjectStore):
             return None
         if info.type == self._fs.FileType.Directory:
             return FOLDER
-        return KnownFile(info.size, info.mtime_ns or 0)
+        # Some servers list parts of seconds, which their answers about one file have not.
+        return KnownFile(info.size, (info.mtime_ns or 0) // 10**9 * 10**9)
 
     def below(self, path: str) -> Iterator[tuple[str, KnownFile]]:
         with _final_errors():
