@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from cmeans import Address, Checkpoint, FuzzyCMeans, ThreadEngine
 from cmeans.data.addresses import address as addresses
 from cmeans.data.addresses import place
 from cmeans.data.addresses.fetched import BLOCK, Fetched, FetchedBlocks, FetchedFile
+from cmeans.data.addresses.stores import FinalError, _final_errors
 from cmeans.data.files import group_cache
 from cmeans.data.limits import Limits
 from cmeans.data.row_source import RowsError
@@ -145,9 +147,29 @@ def test_bits_of_memory_from_every_store(put: Any) -> None:
     assert FuzzyCMeans(2, random_state=0).fit(put("x.csv", text.encode())).objective_ == expected
 
 
-def test_a_folder_as_spark_leaves_it(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server's list has parts of seconds, which what it says of a file has not."""
-    monkeypatch.setattr(addresses, "_FRESH", 0.0)
+def test_a_list_and_a_file_say_the_same_of_it(server: ObjectServer) -> None:
+    """The server's list has parts of seconds, which its answers about one file have not."""
+    server.objects["bucket/d/x.npy"] = npy(X)
+    (listed,) = Address("s3://bucket/d", server.options).iterdir()
+    assert listed.stat() == Address("s3://bucket/d/x.npy", server.options).stat()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "When reading: AWS Error ACCESS_DENIED during HeadObject operation",
+        "GetProperties failed. Azure Error: [AuthorizationFailure] 403 Server failed",
+        "UploadFrom failed. Azure Error: [ContainerNotFound] 404 The specified container",
+        "St13runtime_error: Unexpected character in Base64 encoded string",
+    ],
+)
+def test_what_a_second_try_would_not_mend(said: str) -> None:
+    """Texts of PyArrow 26 before S3 and Azurite."""
+    with pytest.raises(FinalError, match=re.escape(said)), _final_errors():
+        raise OSError(said)
+
+
+def test_a_folder_as_spark_leaves_it(server: ObjectServer) -> None:
     for name in ("_SUCCESS", "", ".part-0.crc", "_temporary/part-9.parquet", "part-0.parquet/"):
         server.objects[f"bucket/d/{name}"] = b""
     for part in range(2):

@@ -94,6 +94,7 @@ OPTIONS = {
 _FINAL = re.compile(
     r"ACCESS_DENIED|INVALID_ACCESS_KEY_ID|SIGNATURE_DOES_NOT_MATCH|INVALID_SIGNATURE"
     r"|NO_SUCH_BUCKET|EXPIRED_TOKEN|code: 40[134]\b|HTTP status 40[13]\b"
+    r"|Azure Error: \[\w+\] 40[134]\b|in Base64 encoded string"
 )
 
 
