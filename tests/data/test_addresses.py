@@ -166,7 +166,7 @@ def test_a_list_and_a_file_say_the_same_of_it(server: ObjectServer) -> None:
 def test_what_a_second_try_would_not_mend(said: str) -> None:
     """Texts of PyArrow 26 before S3 and Azurite."""
     with pytest.raises(FinalError, match=re.escape(said)), _final_errors():
-        raise OSError(said)
+        raise (RuntimeError if "Base64" in said else OSError)(said)
 
 
 def test_a_folder_as_spark_leaves_it(server: ObjectServer) -> None:

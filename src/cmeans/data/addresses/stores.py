@@ -169,7 +169,7 @@ def _final_errors() -> Iterator[None]:
     """Make errors that a second try would not mend a FinalError."""
     try:
         yield
-    except OSError as error:
+    except Exception as error:  # PyArrow has kinds of its own beside OSError
         if _FINAL.search(str(error)):
             raise FinalError(str(error)) from None
         raise
