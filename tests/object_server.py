@@ -95,7 +95,7 @@ class Answer(BaseHTTPRequestHandler):
         if data is None:
             self._reply(404, b"<Error><Code>NoSuchKey</Code></Error>")
             return
-        tag = {"ETag": f'"{hash(data):x}"'}
+        tag = {"ETag": f'"{hash(data):x}"', "Last-Modified": "Thu, 01 Jan 2026 00:00:00 GMT"}
         asked = self.headers.get("Range")
         if asked is None or self.command == "HEAD":
             self._reply(200, data, **tag)
@@ -122,7 +122,7 @@ class Answer(BaseHTTPRequestHandler):
         rows = "".join(
             f"<Contents><Key>{escape(name)}</Key><Size>"
             f"{len(self.server.objects[f'{bucket}/{name}'])}</Size>"
-            "<LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>"
+            "<LastModified>2026-01-01T00:00:00.123Z</LastModified></Contents>"
             for name in names
         )
         body = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,7 +19,8 @@ import cmeans
 from cmeans import Address, Checkpoint, FuzzyCMeans, ThreadEngine
 from cmeans.data.addresses import address as addresses
 from cmeans.data.addresses import place
-from cmeans.data.addresses.fetched import BLOCK, Fetched, FetchedFile
+from cmeans.data.addresses.fetched import BLOCK, Fetched, FetchedBlocks, FetchedFile
+from cmeans.data.addresses.stores import FinalError, _final_errors
 from cmeans.data.files import group_cache
 from cmeans.data.limits import Limits
 from cmeans.data.row_source import RowsError
@@ -145,6 +147,28 @@ def test_bits_of_memory_from_every_store(put: Any) -> None:
     assert FuzzyCMeans(2, random_state=0).fit(put("x.csv", text.encode())).objective_ == expected
 
 
+def test_a_list_and_a_file_say_the_same_of_it(server: ObjectServer) -> None:
+    """The server's list has parts of seconds, which its answers about one file have not."""
+    server.objects["bucket/d/x.npy"] = npy(X)
+    (listed,) = Address("s3://bucket/d", server.options).iterdir()
+    assert listed.stat() == Address("s3://bucket/d/x.npy", server.options).stat()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "When reading: AWS Error ACCESS_DENIED during HeadObject operation",
+        "GetProperties failed. Azure Error: [AuthorizationFailure] 403 Server failed",
+        "UploadFrom failed. Azure Error: [ContainerNotFound] 404 The specified container",
+        "St13runtime_error: Unexpected character in Base64 encoded string",
+    ],
+)
+def test_what_a_second_try_would_not_mend(said: str) -> None:
+    """Texts of PyArrow 26 before S3 and Azurite."""
+    with pytest.raises(FinalError, match=re.escape(said)), _final_errors():
+        raise (RuntimeError if "Base64" in said else OSError)(said)
+
+
 def test_a_folder_as_spark_leaves_it(server: ObjectServer) -> None:
     for name in ("_SUCCESS", "", ".part-0.crc", "_temporary/part-9.parquet", "part-0.parquet/"):
         server.objects[f"bucket/d/{name}"] = b""
@@ -219,6 +243,30 @@ def test_large_files_stay_in_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
         file.seek(BLOCK - 5)
         assert file.readall() == data[BLOCK - 5 :]
         assert file.readall() == b""
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_small_files_of_a_folder_have_one_bound(
+    room: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cmeans.data.addresses.fetched._IN_MEMORY", 2000)
+    monkeypatch.setattr("cmeans.data.addresses.fetched.has_room", lambda _: room)
+    data, asked = np.random.default_rng(0).bytes(9000), list[int]()
+
+    def file(start: int, blocks: FetchedBlocks) -> Fetched:
+        def fetch(first: int, stop: int) -> bytes:
+            asked.append(start)
+            return data[start + first : start + stop]
+
+        return Fetched(fetch, 900, blocks, start)
+
+    blocks = FetchedBlocks(len(data))
+    files = [file(start, blocks) for start in range(0, 9000, 900)]
+    for _ in range(2):
+        assert b"".join(FetchedFile(one).readall() for one in files) == data
+    assert sum(map(len, blocks._in_memory.values())) <= 2000
+    assert len({id(one._scratch) for one in files}) == 1  # no file of the system for each
+    assert len(asked) == (10 if room else 20)
 
 
 def test_a_fit_decodes_rows_of_a_store_once(

@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl
 from ...runtime.shown_addresses import USER, for_people
 from ...runtime.user_warnings import one_line
 from ..row_source import RowsError
-from .fetched import Fetched, FetchedFile
+from .fetched import Fetched, FetchedBlocks, FetchedFile
 from .stores import (
     BY_ARROW,
     OPTIONS,
@@ -92,6 +92,7 @@ class Address(os.PathLike[str]):
         self._store: ObjectStore | None = None
         self._known: tuple[float, KnownFile] | None = None
         self._opening = threading.Lock()
+        self._place: tuple[FetchedBlocks, int, int] | None = None
 
     def _with_key(self, key: str, known: KnownFile | None = None) -> Address:
         user = "" if self._user is None else f"{self._user}@"
@@ -212,7 +213,11 @@ class Address(os.PathLike[str]):
         with self._opening:
             fetched = _fetched.get(key)
             if fetched is None:
-                fetched = _fetched[key] = Fetched(self._bytes, found.st_size)
+                blocks, start, size = self._place or (None, 0, 0)
+                if size != found.st_size:  # it has no place among the files of its folder
+                    blocks, start = None, 0
+                fetched = Fetched(self._bytes, found.st_size, blocks, start)
+                _fetched[key] = fetched
             self._kept = fetched  # for as long as the address is there
         raw = FetchedFile(fetched)
         return raw if buffering == 0 else io.BufferedReader(raw, _BUFFER)
@@ -244,9 +249,14 @@ class Address(os.PathLike[str]):
         """Yield the files below a folder, and their paths from there on; stores mark a folder by a
         file of no bytes whose name ends as that of a folder."""
         folder = self._with_key(self._key.rstrip("/"))
-        for name, found in self._tried("read", lambda store: list(store.below(folder._path))):
+        files = self._tried("read", lambda store: list(store.below(folder._path)))
+        start, blocks = 0, FetchedBlocks(sum(found.st_size for _, found in files))
+        for name, found in files:
             if name and not name.endswith("/"):
-                yield name, folder._with_key(f"{folder._key}/{name}".lstrip("/"), found)
+                file = folder._with_key(f"{folder._key}/{name}".lstrip("/"), found)
+                file._place = (blocks, start, found.st_size)
+                start += found.st_size
+                yield name, file
 
     def mkdir(self, parents: bool = True, exist_ok: bool = True) -> None:
         """Do nothing: a store makes its folders itself, whatever `parents` and `exist_ok` say."""

@@ -16,19 +16,57 @@ from ..scratch import Scratch, has_room
 
 BLOCK = 2**20  # bytes that are fetched together at least
 _AHEAD = 16  # blocks that are fetched before anybody asks for them, at most
-_IN_MEMORY = 32  # blocks that are kept of a small file, or where the disk has no room for all
+_IN_MEMORY = 32 * BLOCK  # bytes that are kept of small files, or where the disk has no room
+
+
+class FetchedBlocks:
+    """The blocks that are kept of the files of one folder: few in memory, many in one scratch file,
+    where each file has a place of its own from the start, also in processes that are forked."""
+
+    def __init__(self, size: int) -> None:
+        """`size`: bytes of all files together."""
+        self.lock = threading.Lock()
+        self._are_many = size > _IN_MEMORY
+        self._scratch: Scratch | None = None
+        self._in_memory = OrderedDict[int, bytes]()  # by places, the oldest first
+        self._bytes = 0
+
+    def scratch(self, size: int) -> Scratch | None:
+        """Return the scratch file for a file of so many bytes; None where memory will do."""
+        with self.lock:
+            if not self._are_many or not has_room(2 * size):
+                return None
+            self._scratch = self._scratch or Scratch()
+            return self._scratch
+
+    def add(self, place: int, block: bytes) -> None:
+        """Keep a block in memory, in place of the oldest one."""
+        self._in_memory[place] = block
+        self._bytes += len(block)
+        while self._bytes > _IN_MEMORY:
+            self._bytes -= len(self._in_memory.popitem(last=False)[1])
+
+    def get(self, place: int) -> bytes | None:
+        """Return a block that is in memory."""
+        return self._in_memory.get(place)
 
 
 class Fetched:
     """The bytes of one file, as far as they have been fetched. Any thread may read."""
 
-    def __init__(self, fetch: Callable[[int, int], bytes], size: int) -> None:
-        """`fetch`: gives the bytes between two places, all of them or an error."""
-        self._fetch, self.size = fetch, size
-        self._lock = threading.Lock()
-        kept = size > _IN_MEMORY * BLOCK and has_room(2 * size)
-        self._scratch = Scratch() if kept else None
-        self._held = OrderedDict[int, bytes | None]()  # None of a block in scratch
+    def __init__(
+        self,
+        fetch: Callable[[int, int], bytes],
+        size: int,
+        blocks: FetchedBlocks | None = None,
+        start: int = 0,
+    ) -> None:
+        """`fetch`: gives the bytes between two places, all of them or an error; `blocks`: what is
+        kept of all files of a folder, in which this one begins at `start`."""
+        self._fetch, self.size, self._start = fetch, size, start
+        self._blocks = FetchedBlocks(size) if blocks is None else blocks
+        self._lock, self._scratch = self._blocks.lock, self._blocks.scratch(size)
+        self._in_scratch = set[int]()
         self._coming = dict[int, Future[memoryview]]()
 
     def read_into(self, out: memoryview, start: int) -> int:
@@ -46,8 +84,7 @@ class Fetched:
         """Copy the bytes of a block from a place on. It is fetched if it must be, and others
         ahead."""
         with self._lock:
-            held = at in self._held
-            data = self._held.get(at)
+            data = self._blocks.get(self._place(at))
             own = self._claimed([at])
             ahead = self._claimed(self._following(at))
             coming = self._coming.get(at)
@@ -60,18 +97,23 @@ class Fetched:
         elif data is not None:
             out[:] = data[first : first + len(out)]
         else:
-            assert held, "a block is there, or is coming"
-            assert self._scratch is not None
-            self._scratch.read_into((np.frombuffer(out, np.uint8), at * BLOCK + first))
+            assert self._scratch is not None, "a block is there, or is coming"
+            self._scratch.read_into((np.frombuffer(out, np.uint8), self._place(at) + first))
+
+    def _place(self, at: int) -> int:
+        return self._start + at * BLOCK
+
+    def _is_held(self, at: int) -> bool:
+        return at in self._in_scratch or self._blocks.get(self._place(at)) is not None
 
     def _following(self, at: int) -> range:
         """Return the blocks to fetch ahead: as many as were read in a row up to this one, once half
         of them are missing."""
         run = 0
-        while run < _AHEAD and at - 1 - run in self._held:
+        while run < _AHEAD and self._is_held(at - 1 - run):
             run += 1
         first = at + 1
-        while first <= at + run and (first in self._held or first in self._coming):
+        while first <= at + run and (self._is_held(first) or first in self._coming):
             first += 1
         stop = min(at + 1 + run, -(-self.size // BLOCK))
         return range(first, stop) if 2 * (stop - first) >= run else range(0)
@@ -81,7 +123,7 @@ class Fetched:
         there, and promise them."""
         fresh = list[int]()
         for at in blocks:
-            if at in self._held or at in self._coming:
+            if self._is_held(at) or at in self._coming:
                 break
             self._coming[at] = Future()
             fresh.append(at)
@@ -94,7 +136,7 @@ class Fetched:
             whole = memoryview(data)
             parts = [whole[at : at + BLOCK] for at in range(0, len(data), BLOCK)]
             if self._scratch is not None:
-                self._scratch.write_at(blocks[0] * BLOCK, data)
+                self._scratch.write_at(self._place(blocks[0]), data)
         except BaseException as error:  # whoever waits for the bytes gets it
             with self._lock:
                 failed = [self._coming.pop(at) for at in blocks]
@@ -103,10 +145,11 @@ class Fetched:
             return
         with self._lock:
             kept = [self._coming.pop(at) for at in blocks]
-            for at, part in zip(blocks, parts, strict=True):
-                self._held[at] = None if self._scratch is not None else bytes(part)
-            while self._scratch is None and len(self._held) > _IN_MEMORY:
-                self._held.popitem(last=False)
+            if self._scratch is not None:
+                self._in_scratch.update(blocks)
+            else:
+                for at, part in zip(blocks, parts, strict=True):
+                    self._blocks.add(self._place(at), bytes(part))
         for promise, part in zip(kept, parts, strict=True):
             promise.set_result(part)
 

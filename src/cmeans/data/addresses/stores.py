@@ -94,6 +94,7 @@ OPTIONS = {
 _FINAL = re.compile(
     r"ACCESS_DENIED|INVALID_ACCESS_KEY_ID|SIGNATURE_DOES_NOT_MATCH|INVALID_SIGNATURE"
     r"|NO_SUCH_BUCKET|EXPIRED_TOKEN|code: 40[134]\b|HTTP status 40[13]\b"
+    r"|Azure Error: \[\w+\] 40[134]\b|in Base64 encoded string"
 )
 
 
@@ -134,7 +135,8 @@ class ArrowStore(ObjectStore):
             return None
         if info.type == self._fs.FileType.Directory:
             return FOLDER
-        return KnownFile(info.size, info.mtime_ns or 0)
+        # Some servers list parts of seconds, which their answers about one file have not.
+        return KnownFile(info.size, (info.mtime_ns or 0) // 10**9 * 10**9)
 
     def below(self, path: str) -> Iterator[tuple[str, KnownFile]]:
         with _final_errors():
@@ -167,7 +169,7 @@ def _final_errors() -> Iterator[None]:
     """Make errors that a second try would not mend a FinalError."""
     try:
         yield
-    except OSError as error:
+    except Exception as error:  # PyArrow has kinds of its own beside OSError
         if _FINAL.search(str(error)):
             raise FinalError(str(error)) from None
         raise
