@@ -59,7 +59,7 @@ static void measure_few(const real *moved, real kxx, int64_t columns, const stru
 
 /* The FEW clusters that have each of some dense rows for least by price (count, FEW), the cheapest first, among the `near` that lie about its
  * nearest centre (clusters, near), a multiple of AFEW; and squared distances. */
-int EXPORTED(find_about)(const struct rows *rows, const struct centres *centres, const int64_t *nearest, int64_t near, const int32_t *about,
+int EXPORTED(find_about)(const struct rows *rows, const struct centres *centres, const int32_t *nearest, int64_t near, const int32_t *about,
                          const real *prices, int32_t *clusters, real *d2) {
     void *memory = malloc((size_t)in_lines(rows->columns) * sizeof(real) + LINE);
     if (memory == NULL)
@@ -70,7 +70,7 @@ int EXPORTED(find_about)(const struct rows *rows, const struct centres *centres,
         int32_t *own = clusters + i * FEW;
         real net[FEW], *to = d2 + i * FEW, found[AFEW];
         for (int64_t k = 0; k < near; k += AFEW) {
-            const int32_t *some = about + nearest[i] * near + k;
+            const int32_t *some = about + (int64_t)nearest[i] * near + k;
             measure_few(moved, kxx, rows->columns, centres, some, found);
             for (int p = 0; p < AFEW; p++) {
                 const real here = found[p] - prices[some[p]];

@@ -10,7 +10,7 @@ from ...data.arrays import Float64, IntArray
 from ...spaces.centres import Centres
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
-from .near import NearestClusters, PlacedRows, near_prices
+from .near import NearestClusters, NearSearch, PlacedRows, near_prices
 from .prices import SizeBounds
 
 
@@ -24,12 +24,12 @@ class PlacingStart:
     @classmethod
     def of(cls, problem: Problem, centres: Centres) -> PlacingStart:
         """Find the clusters by a pass."""
-        return cls(centres, NearestClusters.about(problem, State(centres, np.zeros(len(centres)))))
+        return cls(centres, NearSearch()(problem, State(centres, np.zeros(len(centres)))))
 
     def placed(self, problem: Problem, bounds: SizeBounds) -> PlacedRows:
         """Return the rows in clusters within the bounds."""
         none = np.zeros(len(self.centres))
-        prices, _ = near_prices(problem, self.rows, bounds, none, first=True)
+        prices = near_prices(problem, self.rows, bounds, none)
         return PlacedRows.of(problem, self.rows, bounds, State(self.centres, prices))
 
 

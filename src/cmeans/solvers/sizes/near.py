@@ -8,7 +8,7 @@ that is found is known."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar
 
@@ -24,6 +24,7 @@ from ...native.calls import ADDRESS, REAL, WHOLE, address, done
 from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ...spaces import Space
 from ...spaces.centres import Centres
+from ...sweeps.choice import AboutFunction, about_for
 from ...sweeps.final_pass import GivenLabels
 from ...sweeps.passes import AboutNearestPass, FewNearestPass, MarginPass, SweepPass
 from ...sweeps.problem import Problem
@@ -35,10 +36,13 @@ from .prices import SizeBounds
 
 EXACTLY = 1e-12  # share of the costs that is rounding
 NEAR = 16  # clusters that a row knows: FEW in native/placing.c
-FIRST_STEPS, STEPS = 40, 15  # at first, and warm from the prices of the sweep before
-# temperatures in median margins between a row's two nearest clusters: the first ones, by what they
-# fall from step to step, and the last
-WARM_FIRST, WARM, COOLING, COLD = 1.0, 0.5, 0.85, 0.03
+STEPS = 15
+# temperatures in median margins between a row's two nearest clusters: the first ones, from no prices
+# and from those of the sweep before, by what they fall from step to step, and the last
+WARM_FIRST, WARM, COOLING, COLD = 1.0, 0.3, 0.8, 0.03
+# by how much steps go beyond what brings sizes between their bounds, which settles them sooner
+# (Thibault, Chizat, Dossal and Papadakis 2021)
+BEYOND = 1.7
 LEAST = 0.05  # share of a mean size below which a size says no more of its price
 TOLERANCE = 1e-3  # least share of the costs by which they are to fall in a sweep
 CHUNK = 8192  # rows whose masses are summed together
@@ -73,21 +77,11 @@ class NearestClusters:
         cls, problem: Problem, state: State, most: int = NEAR, space: Space | None = None
     ) -> NearestClusters:
         """Find them by a pass."""
-        return cls._found(problem, FewNearestPass(problem.rule, state, most, space))
+        return cls.found(problem, FewNearestPass(problem.rule, state, most, space))
 
     @classmethod
-    def about(cls, problem: Problem, state: State, most: int = NEAR) -> NearestClusters:
-        """Find them by a pass; of very many clusters among those about each row's nearest, so that
-        others may be cheaper."""
-        few = FewNearestPass(problem.rule, state, most)
-        size = len(state.centres)
-        are_many = problem.n_rows * size * problem.space.size > FOUND
-        if size <= ABOUT or most != NEAR or not are_many:
-            return cls._found(problem, few)
-        return cls._found(problem, AboutNearestPass(few, nearest_centres(state.centres)))
-
-    @classmethod
-    def _found(cls, problem: Problem, by: Pass[tuple[IntArray, Array]]) -> NearestClusters:
+    def found(cls, problem: Problem, by: Pass[tuple[IntArray, Array]]) -> NearestClusters:
+        """Find them by a pass of some kind."""
         parts = zip(*problem.map(by), strict=True)
         clusters, d2 = (np.concatenate(part) for part in parts)
         weight = np.ascontiguousarray(problem.rows.blocks.weight[:], d2.dtype)
@@ -101,7 +95,7 @@ class NearestClusters:
         number = np.full(n_clusters, -1, np.int32)
         number[kept] = np.arange(len(kept))
         state = State(new, np.zeros(len(new)))
-        others = NearestClusters.about(problem, state, min(self.clusters.shape[1], len(new)))
+        others = NearestClusters.of(problem, state, min(self.clusters.shape[1], len(new)))
         clusters = np.hstack([number[self.clusters], others.clusters + np.int32(len(kept))])
         d2 = np.where(clusters < 0, np.inf, np.hstack([self.d2, others.d2])).astype(self.d2.dtype)
         order = np.argsort(d2, axis=1, kind="stable")[:, : self.clusters.shape[1]]
@@ -111,6 +105,10 @@ class NearestClusters:
     def net(self, prices: Float64) -> Array:
         """(n, NEAR) squared distances less prices."""
         return self.d2 - prices.astype(self.d2.dtype)[self.clusters]
+
+    def dual(self, prices: Float64, bounds: SizeBounds) -> float:
+        """What all placements in clusters that rows know cost at least, by these prices."""
+        return float(self.net(prices).min(axis=1) @ self.weight) + bounds.dual_part(prices)
 
     def masses(self, prices: Float64, temperature: float, problem: Problem) -> Float64:
         """(c,) masses by memberships in proportion to exp((g_j - d2_ij) / T)."""
@@ -171,29 +169,47 @@ class NearestClusters:
         return ranks, flow.prices[:-1] - flow.prices[-1]
 
 
+@dataclass
+class NearSearch:
+    """Finds the clusters that rows know; of many among those about each row's nearest, which it
+    follows as sweeps do, so that an object is for runs from near centres."""
+
+    function: AboutFunction | None = None
+
+    def __call__(self, problem: Problem, state: State) -> NearestClusters:
+        few = FewNearestPass(problem.rule, state, NEAR)
+        c = len(state.centres)
+        if c <= ABOUT or problem.n_rows * c * problem.space.size <= FOUND:
+            return NearestClusters.found(problem, few)
+        self.function = self.function or about_for(problem.rows, problem.rule, c)
+        if self.function is None:
+            return NearestClusters.found(problem, few)
+        about = AboutNearestPass(few, nearest_centres(state.centres), self.function)
+        return NearestClusters.found(problem, about)
+
+
 def near_prices(
-    problem: Problem, rows: NearestClusters, bounds: SizeBounds, prices: Float64, *, first: bool
-) -> tuple[Float64, float]:
-    """Return prices from some others, by steps of which each would bring every cluster's size
-    between its bounds, were the other prices to stay, while the temperature falls, and the last
-    temperature."""
+    problem: Problem, rows: NearestClusters, bounds: SizeBounds, prices: Float64
+) -> Float64:
+    """Return prices from some others, or from none where those are worth less, by steps of which
+    each would bring every cluster's size between its bounds, were the other prices to stay, while
+    the temperature falls."""
+    none, warm = np.zeros(len(prices)), WARM
+    if not prices.any() or rows.dual(none, bounds) >= rows.dual(prices, bounds):
+        prices, warm = none, WARM_FIRST
     net = np.partition(rows.net(prices), 1, axis=1)
     margin = float(np.median(net[:, 1] - net[:, 0]))
-    mean = bounds.total / len(prices)
-    temperature = 0.0
-    steps, warm = (FIRST_STEPS, WARM_FIRST) if first else (STEPS, WARM)
-    for step in range(steps):
+    least = LEAST * bounds.total / len(prices)
+    for step in range(STEPS if margin > 0 else 0):
         temperature = margin * max(warm * COOLING**step, COLD)
-        if not temperature > 0:
-            break
-        mass = np.maximum(rows.masses(prices, temperature, problem), LEAST * mean)
+        mass = np.maximum(rows.masses(prices, temperature, problem), least)
         with np.errstate(divide="ignore"):
-            low = prices + temperature * np.log(bounds.low / mass)
-            high = prices + temperature * np.log(bounds.high / mass)
+            low = prices + BEYOND * temperature * np.log(bounds.low / mass)
+            high = prices + BEYOND * temperature * np.log(bounds.high / mass)
         prices = np.clip(0.0, low, high)  # the price nearest to none
     if (bounds.low == bounds.high).all():  # equal changes of all prices change nothing
         prices = prices - prices.mean()
-    return prices, temperature
+    return prices
 
 
 @dataclass(frozen=True)
@@ -374,6 +390,7 @@ class PlacingStep:
     """New centres, those of rows that are placed within the bounds, and the prices for that."""
 
     bounds: SizeBounds
+    search: NearSearch = field(default_factory=NearSearch)
     needs_labels: bool = False
     keeps_clusters: bool = True
     needs_sums: ClassVar[bool] = False
@@ -386,9 +403,8 @@ class PlacingStep:
         last: tuple[State, Statistics] | None,
     ) -> StepResult:
         at = swept.state
-        rows = NearestClusters.about(problem, State(at.centres, np.zeros(len(at.centres))))
-        begins = at.known_scales()
-        prices, _ = near_prices(problem, rows, self.bounds, begins, first=not begins.any())
+        rows = self.search(problem, State(at.centres, np.zeros(len(at.centres))))
+        prices = near_prices(problem, rows, self.bounds, at.known_scales())
         placed = PlacedRows.of(problem, rows, self.bounds, State(at.centres, prices))
         sums = placed.sums(problem)
         if not sums.is_finite():
