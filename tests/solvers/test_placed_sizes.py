@@ -3,6 +3,7 @@ any number of threads, and rows that are hard for trainers of vector indexes."""
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from cmeans import KernelKMeans, Sizes
+from cmeans import KernelKMeans, Sizes, native
 from cmeans.data.blocks import Blocks
 from cmeans.native import is_available
 from cmeans.solvers.sizes import apportioned, near, prices, solve
@@ -147,6 +148,40 @@ def test_rows_settle_at_least_cost(monkeypatch: pytest.MonkeyPatch) -> None:
                 dual = rows.net(g).min(axis=1).sum() + bounds.dual_part(g)
                 np.testing.assert_allclose(dual, cost, rtol=1e-9)
                 assert bounds.missed(np.where(np.abs(g) < 1e-12, 0.0, g), sizes).max() == 0
+
+
+def test_settling_hears_signals_as_it_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, n, c = np.random.default_rng(3), 400, 20
+    clusters = np.array([rng.permutation(c)[: near.NEAR] for _ in range(n)], np.int32)
+    rows = near.NearestClusters(clusters, rng.random((n, near.NEAR)), np.ones(n))
+    bounds = prices.SizeBounds(np.full(c, 20.0), np.full(c, 20.0), n, 1.0, 1.0)
+    whole = rows.settled(bounds, np.zeros(c))
+    function, calls = native.function, []
+
+    def counted(*words: Any) -> Any:
+        settle = function(*words)
+
+        def call(*given: Any) -> Any:
+            calls.append(given)
+            if len(calls) == interrupts_at:
+                signal.raise_signal(signal.SIGINT)
+            return settle(*given)
+
+        return call
+
+    monkeypatch.setattr(near, "WORK", 1)
+    monkeypatch.setattr(native, "function", counted)
+    interrupts_at = 0
+    paused = rows.settled(bounds, np.zeros(c))
+    assert whole is not None
+    assert paused is not None
+    assert len(calls) > 10
+    own = [rows.d2[np.arange(n), ranks].sum() for ranks, _ in (whole, paused)]
+    np.testing.assert_allclose(own[0], own[1], rtol=1e-12)
+    interrupts_at = len(calls) + 3
+    with pytest.raises(KeyboardInterrupt):
+        rows.settled(bounds, np.zeros(c))
+    assert len(calls) == interrupts_at
 
 
 def test_rows_of_one_place_are_left_where_clusters_are_full() -> None:

@@ -46,11 +46,16 @@ BEYOND = 1.7
 LEAST = 0.05  # share of a mean size below which a size says no more of its price
 TOLERANCE = 1e-3  # least share of the costs by which they are to fall in a sweep
 CHUNK = 8192  # rows whose masses are summed together
+# shares of the clusters whose prices may be lowered in the end, and of the costs that they may take
+# off the lower bound
+DEAREST, CAUTION = (0.1, 0.05, 0.02, 0.01, 0.005), 5e-4
 ABOUT = 48  # centres about a row's nearest among which those that it knows are, of very many
 FOUND = 1 << 31  # rows times clusters times columns from which on they are so many
 MEASURED = 1 << 21  # distances of rows to all clusters that are looked at together
 SHARE = (WHOLE, ADDRESS, ADDRESS, ADDRESS, ADDRESS, REAL, ADDRESS)
-SETTLE = (WHOLE, WHOLE, ADDRESS, ADDRESS, ADDRESS, WHOLE, *[ADDRESS] * 4)
+SETTLE = (WHOLE, WHOLE, *[ADDRESS] * 3, WHOLE, ADDRESS, ADDRESS, WHOLE, WHOLE, *[ADDRESS] * 3)
+PAUSED = -3  # of native/placing.c
+WORK = 1 << 25  # ways between clusters after which signals are heard: a part of a second
 PLACE = (WHOLE, WHOLE, *[ADDRESS] * 8)
 
 
@@ -144,13 +149,13 @@ class NearestClusters:
         least, most = _in_rows(bounds, int(np.count_nonzero(weighs)))
         if native.is_available():
             ranks, new = np.empty(len(self.d2), np.int32), np.array(prices, np.float64)
+            settle = native.function("settle_rows", self.d2.dtype, SETTLE, WHOLE)
+            held, left, begun = np.empty(len(new), np.int64), PAUSED, 0
             known = address(self.clusters), address(self.d2), address(self.weight)
-            left = native.function("settle_rows", self.d2.dtype, SETTLE, WHOLE)(
-                *self.d2.shape,
-                *known,
-                len(new),
-                *(address(one) for one in (least, most, new, ranks)),
-            )
+            given = address(least), address(most)
+            to = address(new), address(ranks), address(held)
+            while left == PAUSED:
+                left, begun = settle(*self.d2.shape, *known, len(new), *given, WORK, begun, *to), 1
             done(left)
             return ranks, new
         ranks = np.argmin(self.net(prices), axis=1).astype(np.int32)
@@ -169,6 +174,11 @@ class NearestClusters:
         return ranks, flow.prices[:-1] - flow.prices[-1]
 
 
+def are_many(problem: Problem, n_clusters: int) -> bool:
+    """True where rows know some of the clusters about their nearest, as to ask all takes long."""
+    return n_clusters > ABOUT and problem.n_rows * n_clusters * problem.space.size > FOUND
+
+
 @dataclass
 class NearSearch:
     """Finds the clusters that rows know; of many among those about each row's nearest, which it
@@ -179,13 +189,25 @@ class NearSearch:
     def __call__(self, problem: Problem, state: State) -> NearestClusters:
         few = FewNearestPass(problem.rule, state, NEAR)
         c = len(state.centres)
-        if c <= ABOUT or problem.n_rows * c * problem.space.size <= FOUND:
+        if not are_many(problem, c):
             return NearestClusters.found(problem, few)
         self.function = self.function or about_for(problem.rows, problem.rule, c)
         if self.function is None:
             return NearestClusters.found(problem, few)
         about = AboutNearestPass(few, nearest_centres(state.centres), self.function)
         return NearestClusters.found(problem, about)
+
+
+def cautious_prices(rows: NearestClusters, bounds: SizeBounds, prices: Float64) -> Float64:
+    """Return prices of which the highest are lower, where that takes hardly anything off what
+    placements cost at least: clusters that few rows know are dear to these, and would be cheap to
+    all others."""
+    dual = rows.dual(prices, bounds)
+    for share in DEAREST:
+        lower = np.minimum(prices, np.quantile(prices, 1 - share))
+        if dual - rows.dual(lower, bounds) <= CAUTION * abs(dual):
+            return lower
+    return prices
 
 
 def near_prices(
@@ -292,6 +314,13 @@ class PlacedRows:
         least = np.minimum((d2 - self.prices[rows.clusters]).min(axis=1), others)
         beyond = np.maximum(self.d2 - self.prices[self.labels] - least, 0.0)
         return replace(self, excess=float(weight @ beyond))
+
+    def beside(self, cheapest: NearestClusters) -> PlacedRows:
+        """Return the same with the excess, where the cheapest cluster of each row by these prices
+        is known."""
+        least = (cheapest.d2 - self.prices[cheapest.clusters]).min(axis=1)
+        beyond = np.maximum(self.d2 - self.prices[self.labels] - least, 0.0)
+        return replace(self, excess=float(cheapest.weight @ beyond))
 
     def numbered(self, order: IntArray) -> PlacedRows:
         """Return the same with the clusters in another order (c,)."""

@@ -43,8 +43,12 @@ from .near import (
     MEASURED,
     NEAR,
     NearestClusters,
+    NearSearch,
     PlacedRows,
     PlacingStep,
+    are_many,
+    cautious_prices,
+    near_prices,
     until_costs_stand,
 )
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
@@ -351,6 +355,14 @@ class Sized(Solving):
         """Return the state with its last prices, the rows in their clusters, and rows visited:
         where they are few enough the cheapest of all assignments."""
         centres, prices, visits = state.centres, state.known_scales(), 0
+        if are_many(problem, len(centres)) and space is problem.space:
+            rows = NearSearch()(problem, State(centres, np.zeros(len(centres))))
+            found = near_prices(problem, rows, bounds, prices)
+            placed = PlacedRows.of(problem, rows, bounds, State(centres, found))
+            prices = cautious_prices(rows, bounds, placed.prices)
+            placed = replace(placed, prices=prices)
+            every = NearestClusters.of(problem, State(centres, prices), 1)
+            return State(centres, prices), placed.beside(every), 3 * problem.n_rows
         repaired = problem.n_rows * len(centres) <= REPAIRED
         for _ in range(TURNS if repaired else 1):
             # a price that is nearly right shows which clusters matter
