@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 from cmeans import KernelKMeans, Sizes, native
 from cmeans.data.blocks import Blocks
 from cmeans.native import is_available
-from cmeans.solvers.sizes import apportioned, near, prices, solve
+from cmeans.solvers.sizes import apportioned, near, placed, prices, solve
 from cmeans.spaces import EuclideanSpace
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -96,13 +96,13 @@ def test_native_and_generic_passes_place_rows_alike(monkeypatch: pytest.MonkeyPa
     once = KernelKMeans(
         MANY, kernel="linear", sizes=FIFTH, init=np.arange(MANY) * (900 // MANY), max_iter=1
     )
-    native, placed = fitted(x, FIFTH), once.fit(x)
+    by_native, step = fitted(x, FIFTH), once.fit(x)
     monkeypatch.setattr("cmeans.native.is_available", lambda: False)
     generic, again = fitted(x, FIFTH), clone(once).fit(x)
-    np.testing.assert_allclose(again.objective_, placed.objective_, rtol=1e-3)
-    assert (again.labels_ != placed.labels_).mean() < 0.02
+    np.testing.assert_allclose(again.objective_, step.objective_, rtol=1e-3)
+    assert (again.labels_ != step.labels_).mean() < 0.02
     # from there rows in balance lead to optima of their own
-    np.testing.assert_allclose(generic.objective_, native.objective_, rtol=0.05)
+    np.testing.assert_allclose(generic.objective_, by_native.objective_, rtol=0.05)
     counts = np.bincount(generic.labels_, minlength=MANY)
     assert counts.max() <= np.ceil(1.2 * 900 / MANY)
 
@@ -113,16 +113,16 @@ def test_rooms_are_filled_in_the_order_of_what_rows_lose(monkeypatch: pytest.Mon
     rows = near.NearestClusters(clusters, rng.integers(0, 9, (90, near.NEAR)) * 1.0, np.ones(90))
     prices, order = rng.integers(0, 3, 20) * 1.0, rng.permutation(90)
 
-    def placed() -> tuple[np.ndarray, near._Room]:
-        room = near._Room(np.full(20, 2), np.full(20, 5), np.array([50]))
+    def filled() -> tuple[np.ndarray, placed._Room]:
+        room = placed._Room(np.full(20, 2), np.full(20, 5), np.array([50]))
         return room.place(rows, order, prices), room
 
-    ranks, room = placed()
+    ranks, room = filled()
     labels = clusters[np.arange(90), ranks][ranks >= 0]
     assert (np.bincount(labels, minlength=20) <= 5).all()
     assert room.spare[0] == 50 - (np.maximum(np.bincount(labels, minlength=20) - 2, 0)).sum()
     monkeypatch.setattr("cmeans.native.is_available", lambda: False)
-    np.testing.assert_array_equal(placed()[0], ranks)
+    np.testing.assert_array_equal(filled()[0], ranks)
 
 
 def test_rows_settle_at_least_cost(monkeypatch: pytest.MonkeyPatch) -> None:
