@@ -55,7 +55,9 @@ SETTLED = 1e-12  # of the mean size: how far soft sizes may miss their bounds, i
 SETTLED_ROUGHLY = 1e-5  # in float32
 MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
 EXACT = 32  # clusters up to which the cheapest assignment is sought in every sweep
-BYTES_OF_A_MOVE = 24  # between two clusters, of which there may be room for twice as many
+# of a move between two clusters, of those from each cluster (measured: 100, with their room), and
+# of a row's neighbours in its cluster
+BYTES_OF_A_MOVE, MOVES, BYTES_OF_LINKS = 24, 224, 16
 COPIES = 3  # of the distances of all rows to all clusters, that the repair holds at once
 TURNS = 4  # of the repair, each with the clusters that rows know by the prices of the one before
 REPAIRED = 1 << 25  # rows times clusters up to which it is sought in the end all the same
@@ -72,7 +74,8 @@ def bytes_of_placing(blocks: Blocks, n_clusters: int) -> int:
     if n_clusters <= EXACT or n > blocks.most_gathered:
         return 0
     known = n * NEAR * (np.dtype(np.int32).itemsize + itemsize(blocks.x))
-    known += max(known, 2 * BYTES_OF_A_MOVE * min(n * NEAR, n_clusters**2))
+    moves = BYTES_OF_LINKS * n + BYTES_OF_A_MOVE * n_clusters * min(n_clusters, MOVES)
+    known += max(known, moves)
     distances = n * n_clusters
     return known + COPIES * 8 * (distances if distances <= REPAIRED else min(distances, MEASURED))
 
