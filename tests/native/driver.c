@@ -229,7 +229,8 @@ static void run_placing(int64_t rows) {
     double own[CLUSTERS] = {0};
     for (int64_t j = 0; j < CLUSTERS; j++)
         least[j] = 2, most[j] = 4;
-    const int64_t stuck = JOIN(settle_rows, VARIANT, BITS)(rows, KNOWN, clusters, d2, weight, CLUSTERS, least, most, own, rank);
+    int64_t held[CLUSTERS];
+    const int64_t stuck = JOIN(settle_rows, VARIANT, BITS)(rows, KNOWN, clusters, d2, weight, CLUSTERS, least, most, 1 << 20, 0, own, rank, held);
     SHOWN("stuck", &stuck, 1);
     SHOWN("settled", rank, rows);
     SHOWN("prices", own, CLUSTERS);

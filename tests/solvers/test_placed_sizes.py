@@ -3,6 +3,7 @@ any number of threads, and rows that are hard for trainers of vector indexes."""
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from cmeans import KernelKMeans, Sizes
+from cmeans import KernelKMeans, Sizes, native
 from cmeans.data.blocks import Blocks
 from cmeans.native import is_available
-from cmeans.solvers.sizes import apportioned, near, prices, solve
+from cmeans.solvers.sizes import apportioned, near, placed, prices, solve
 from cmeans.spaces import EuclideanSpace
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -95,13 +96,13 @@ def test_native_and_generic_passes_place_rows_alike(monkeypatch: pytest.MonkeyPa
     once = KernelKMeans(
         MANY, kernel="linear", sizes=FIFTH, init=np.arange(MANY) * (900 // MANY), max_iter=1
     )
-    native, placed = fitted(x, FIFTH), once.fit(x)
+    by_native, step = fitted(x, FIFTH), once.fit(x)
     monkeypatch.setattr("cmeans.native.is_available", lambda: False)
     generic, again = fitted(x, FIFTH), clone(once).fit(x)
-    np.testing.assert_allclose(again.objective_, placed.objective_, rtol=1e-3)
-    assert (again.labels_ != placed.labels_).mean() < 0.02
+    np.testing.assert_allclose(again.objective_, step.objective_, rtol=1e-3)
+    assert (again.labels_ != step.labels_).mean() < 0.02
     # from there rows in balance lead to optima of their own
-    np.testing.assert_allclose(generic.objective_, native.objective_, rtol=0.05)
+    np.testing.assert_allclose(generic.objective_, by_native.objective_, rtol=0.05)
     counts = np.bincount(generic.labels_, minlength=MANY)
     assert counts.max() <= np.ceil(1.2 * 900 / MANY)
 
@@ -112,16 +113,16 @@ def test_rooms_are_filled_in_the_order_of_what_rows_lose(monkeypatch: pytest.Mon
     rows = near.NearestClusters(clusters, rng.integers(0, 9, (90, near.NEAR)) * 1.0, np.ones(90))
     prices, order = rng.integers(0, 3, 20) * 1.0, rng.permutation(90)
 
-    def placed() -> tuple[np.ndarray, near._Room]:
-        room = near._Room(np.full(20, 2), np.full(20, 5), np.array([50]))
+    def filled() -> tuple[np.ndarray, placed._Room]:
+        room = placed._Room(np.full(20, 2), np.full(20, 5), np.array([50]))
         return room.place(rows, order, prices), room
 
-    ranks, room = placed()
+    ranks, room = filled()
     labels = clusters[np.arange(90), ranks][ranks >= 0]
     assert (np.bincount(labels, minlength=20) <= 5).all()
     assert room.spare[0] == 50 - (np.maximum(np.bincount(labels, minlength=20) - 2, 0)).sum()
     monkeypatch.setattr("cmeans.native.is_available", lambda: False)
-    np.testing.assert_array_equal(placed()[0], ranks)
+    np.testing.assert_array_equal(filled()[0], ranks)
 
 
 def test_rows_settle_at_least_cost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,6 +148,40 @@ def test_rows_settle_at_least_cost(monkeypatch: pytest.MonkeyPatch) -> None:
                 dual = rows.net(g).min(axis=1).sum() + bounds.dual_part(g)
                 np.testing.assert_allclose(dual, cost, rtol=1e-9)
                 assert bounds.missed(np.where(np.abs(g) < 1e-12, 0.0, g), sizes).max() == 0
+
+
+def test_settling_hears_signals_as_it_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, n, c = np.random.default_rng(3), 400, 20
+    clusters = np.array([rng.permutation(c)[: near.NEAR] for _ in range(n)], np.int32)
+    rows = near.NearestClusters(clusters, rng.random((n, near.NEAR)), np.ones(n))
+    bounds = prices.SizeBounds(np.full(c, 20.0), np.full(c, 20.0), n, 1.0, 1.0)
+    whole = rows.settled(bounds, np.zeros(c))
+    function, calls = native.function, []
+
+    def counted(*words: Any) -> Any:
+        settle = function(*words)
+
+        def call(*given: Any) -> Any:
+            calls.append(given)
+            if len(calls) == interrupts_at:
+                signal.raise_signal(signal.SIGINT)
+            return settle(*given)
+
+        return call
+
+    monkeypatch.setattr(near, "WORK", 1)
+    monkeypatch.setattr(native, "function", counted)
+    interrupts_at = 0
+    paused = rows.settled(bounds, np.zeros(c))
+    assert whole is not None
+    assert paused is not None
+    assert len(calls) > 10
+    own = [rows.d2[np.arange(n), ranks].sum() for ranks, _ in (whole, paused)]
+    np.testing.assert_allclose(own[0], own[1], rtol=1e-12)
+    interrupts_at = len(calls) + 3
+    with pytest.raises(KeyboardInterrupt):
+        rows.settled(bounds, np.zeros(c))
+    assert len(calls) == interrupts_at
 
 
 def test_rows_of_one_place_are_left_where_clusters_are_full() -> None:

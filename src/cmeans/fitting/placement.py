@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.arrays import IntArray
-from ..solvers.sizes.near import NEAR, NearestClusters, PlacedRows, near_prices
+from ..solvers.sizes.near import NEAR, NearestClusters, near_prices
+from ..solvers.sizes.placed import PlacedRows
 from ..solvers.sizes.prices import SizeBounds
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
@@ -43,6 +44,6 @@ def place_rows(model: Predicting, x: Any, held: IntArray, most: int) -> Placemen
         problem = Problem(table, model._rule, engine)
         rows = NearestClusters.of(problem, State(centres, prices), min(NEAR, c))
         if c > NEAR:
-            prices, _ = near_prices(problem, rows, bounds, prices, first=True)
+            prices = near_prices(problem, rows, bounds, prices)
         labels = PlacedRows.of(problem, rows, bounds, State(centres, prices)).labels
     return Placement(labels, int((labels != rows.clusters[:, 0]).sum()))

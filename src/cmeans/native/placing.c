@@ -1,6 +1,7 @@
 /* Clusters of bounded sizes where each row knows its nearest clusters alone: masses under prices, and rows placed as long as there is room. */
 #include "search.h"
 
+#define PAUSED -3
 #define FEW 16 /* clusters that a row knows: NEAR in solvers/sizes/near.py */
 
 /* mass_j += weight_i u_ij over some rows, u_ij = exp(-(d2_ij - g_j) / T) / sum_k of the same, over the FEW clusters that row i knows. */
@@ -59,7 +60,7 @@ static void measure_few(const real *moved, real kxx, int64_t columns, const stru
 
 /* The FEW clusters that have each of some dense rows for least by price (count, FEW), the cheapest first, among the `near` that lie about its
  * nearest centre (clusters, near), a multiple of AFEW; and squared distances. */
-int EXPORTED(find_about)(const struct rows *rows, const struct centres *centres, const int64_t *nearest, int64_t near, const int32_t *about,
+int EXPORTED(find_about)(const struct rows *rows, const struct centres *centres, const int32_t *nearest, int64_t near, const int32_t *about,
                          const real *prices, int32_t *clusters, real *d2) {
     void *memory = malloc((size_t)in_lines(rows->columns) * sizeof(real) + LINE);
     if (memory == NULL)
@@ -70,7 +71,7 @@ int EXPORTED(find_about)(const struct rows *rows, const struct centres *centres,
         int32_t *own = clusters + i * FEW;
         real net[FEW], *to = d2 + i * FEW, found[AFEW];
         for (int64_t k = 0; k < near; k += AFEW) {
-            const int32_t *some = about + nearest[i] * near + k;
+            const int32_t *some = about + (int64_t)nearest[i] * near + k;
             measure_few(moved, kxx, rows->columns, centres, some, found);
             for (int p = 0; p < AFEW; p++) {
                 const real here = found[p] - prices[some[p]];
@@ -150,6 +151,7 @@ struct settling {
     int32_t *heap, *place;        /* (hub + 1,) open nodes, the nearest on top, and where each is; place -1: none, -2: closed */
     int32_t *met;                 /* (hub + 1,) nodes with a length */
     int64_t open, known;          /* numbers of these */
+    int64_t work;                 /* ways looked at before a pause */
 };
 
 INLINE double net_of(const struct settling *s, int64_t row, int64_t rank) {
@@ -251,6 +253,7 @@ static int32_t find_path(struct settling *s, int32_t start, int32_t *slot) {
         const double length = s->reach[node], price = s->prices[node];
         if (s->surplus[node] < 0)
             return node;
+        s->work -= node == s->hub ? s->hub : s->ways[node].count;
         if (node == s->hub) {
             for (int32_t k = 0; k < s->hub; k++)
                 if (s->held[k] > s->least[k] && s->place[k] != -2)
@@ -323,11 +326,13 @@ static int64_t leave_out(struct settling *s, int64_t node) {
 /* Rows go to the clusters that have them for least by price, and from there along shortest paths until all clusters keep their bounds: the
  * cheapest of all placements in clusters that rows know (Edmonds and Karp 1972). Rows of no weight take no room. Sets the rank of each row's
  * cluster, -1 for rows of clusters that have too many from which no path leads on, and prices by which every other row is where it costs
- * least. Returns how many rows are left so. */
+ * least. Returns how many rows are left so, or PAUSED after so much `work`: then it goes on where it is called again with `begun` and what it
+ * has left in `prices`, `rank` and `held` (clusters,). */
 int64_t EXPORTED(settle_rows)(int64_t count, int64_t few, const int32_t *clusters, const real *d2, const real *weight, int64_t n_clusters,
-                              const int64_t *least, const int64_t *most, double *prices, int32_t *rank) {
+                              const int64_t *least, const int64_t *most, int64_t work, int64_t begun, double *prices, int32_t *rank,
+                              int64_t *held) {
     const int64_t nodes = n_clusters + 1;
-    int64_t left = 0, *numbers = malloc((size_t)(2 * count + 3 * nodes) * sizeof(int64_t));
+    int64_t left = 0, *numbers = malloc((size_t)(2 * count + 2 * nodes) * sizeof(int64_t));
     int32_t *places = malloc((size_t)(6 * nodes) * sizeof(int32_t)), *slot = places + 5 * nodes;
     double *potentials = malloc((size_t)(2 * nodes) * sizeof(double));
     struct ways *ways = calloc((size_t)nodes, sizeof(struct ways));
@@ -336,27 +341,32 @@ int64_t EXPORTED(settle_rows)(int64_t count, int64_t few, const int32_t *cluster
         goto end;
     }
     struct settling s = {clusters, d2, rank, few, n_clusters, least, most, potentials, numbers, numbers + count, numbers + 2 * count,
-                         numbers + 2 * count + nodes, numbers + 2 * count + 2 * nodes, ways, potentials + nodes, places, places + nodes,
-                         places + 2 * nodes, places + 3 * nodes, places + 4 * nodes, 0, 0};
+                         numbers + 2 * count + nodes, held, ways, potentials + nodes, places, places + nodes, places + 2 * nodes,
+                         places + 3 * nodes, places + 4 * nodes, 0, 0, work};
     for (int64_t j = 0; j < nodes; j++) {
         s.prices[j] = j < n_clusters ? prices[j] : 0, s.reach[j] = (double)INFINITY;
         s.surplus[j] = 0, s.first[j] = -1, s.place[j] = slot[j] = -1;
     }
     for (int64_t i = 0; i < count; i++) {
-        rank[i] = 0;
-        for (int32_t k = 1; k < few; k++)
+        rank[i] = begun ? rank[i] : 0;
+        for (int32_t k = 1; k < few && !begun; k++)
             rank[i] = net_of(&s, i, k) < net_of(&s, i, rank[i]) ? k : rank[i];
-        if (weight[i] > 0)
+        if (weight[i] > 0 && rank[i] >= 0)
             link_row(&s, i), s.surplus[clusters[i * few + rank[i]]]++;
     }
     for (int64_t j = 0; j < n_clusters; j++) {
         const int64_t size = s.surplus[j], within = size < least[j] ? least[j] : at_most(size, most[j]);
-        s.held[j] = prices[j] > 0 ? least[j] : prices[j] < 0 ? most[j] : within;
+        if (!begun)
+            s.held[j] = prices[j] > 0 ? least[j] : prices[j] < 0 ? most[j] : within;
         s.surplus[j] -= s.held[j];
         s.surplus[n_clusters] -= s.surplus[j];
     }
-    for (int32_t j = 0; j < nodes; j++)
+    for (int32_t j = 0; j < nodes && left != PAUSED; j++)
         while (s.surplus[j] > 0) {
+            if (s.work <= 0) {
+                left = PAUSED;
+                break;
+            }
             const int32_t end = find_path(&s, j, slot);
             if (end == -2) {
                 left = NO_MEMORY;

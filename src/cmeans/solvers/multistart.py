@@ -118,7 +118,7 @@ class BestRun:
 
 
 def best_of(
-    starts: Iterable[Centres],
+    starts: Iterable[Centres | State],
     n_starts: int,
     problem: Problem,
     observer: Observer,
@@ -139,7 +139,8 @@ def best_of(
     best: BestRun | None = None
     visits = 0
     runs: Iterator[tuple[int, State]] = (
-        (run, State(centres)) for run, centres in enumerate(starts)
+        (run, start if isinstance(start, State) else State(start))
+        for run, start in enumerate(starts)
     )
     if schedule is not None:
         warm = schedule(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -302,12 +303,7 @@ class BoundedSweep:
         if not rows.blocks.skipping_pays:
             own = ClusterSums.none(len(state.centres), rows.space.moment_width)
         for here in rows.native_task(task):
-            bounds = memory.bounds.get(here.start) or RowBounds.unknown(
-                len(here), len(state.centres), here.dtype
-            )
-            if rows.keep_bounds:
-                memory.bounds[here.start] = bounds
-            moves = self._moves(rows, here, memory.state, state, bounds)
+            moves, bounds = self._followed(rows, here, memory, state)
             # as all rows are read in every sweep, their sums take little more, and do not depend on
             # sweeps before
             if own is not None:
@@ -321,6 +317,25 @@ class BoundedSweep:
         if own is not None:
             return own.statistics(rows.space, state, rows.task_weight(task))
         return MovedRows(self, rows, state, rows.task_weight(task))
+
+    def labels(self, rows: RepresentedRows, state: State, task: int) -> Iterator[Array]:
+        """Return the nearest centres of each block of a task, without sums."""
+        known = self._known.setdefault(rows, _SweepMemory())
+        memory = known.tasks.setdefault(task, _TaskMemory(state))
+        for here in rows.native_task(task):
+            yield self._followed(rows, here, memory, state)[1].label
+        memory.state = state
+
+    def _followed(
+        self, rows: RepresentedRows, here: NativeRows, memory: _TaskMemory, state: State
+    ) -> tuple[BlockMoves, RowBounds]:
+        """Return the rows of a block that change clusters, and what is known of all."""
+        bounds = memory.bounds.get(here.start) or RowBounds.unknown(
+            len(here), len(state.centres), here.dtype
+        )
+        if rows.keep_bounds:
+            memory.bounds[here.start] = bounds
+        return self._moves(rows, here, memory.state, state, bounds), bounds
 
     def _moves(
         self,

@@ -235,9 +235,11 @@ class AboutNearestPass(Pass[tuple[IntArray, Array]]):
 
     few: FewNearestPass
     about: npt.NDArray[np.int32]
+    # of the passes before, which remembers them; it does not travel
+    function: AboutFunction | None = None
 
     def prepare(self, rows: RepresentedRows) -> AboutFunction | FewNearestFunction:
-        found = about_for(rows, self.few.rule, len(self.few.state.centres))
+        found = self.function or about_for(rows, self.few.rule, len(self.few.state.centres))
         return found or self.few.prepare(rows)
 
     def work(
@@ -246,6 +248,9 @@ class AboutNearestPass(Pass[tuple[IntArray, Array]]):
         if isinstance(prepared, NativeAbout):
             return prepared(rows, self.few.state, self.about, self.few.most, task)
         return self.few.work(rows, task, prepared)
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.few, self.about)
 
 
 @dataclass(frozen=True)

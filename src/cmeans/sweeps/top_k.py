@@ -22,13 +22,13 @@ from ..native.calls import (
     members,
     pointer_to,
 )
-from ..rules import Rule
+from ..rules import Hard, Rule
 from ..spaces import Space
 from . import generic
+from .bounded import BoundedSweep
 from .native import CENTRES, ROWS, CentresCache, NewSums, SumsArgument
 from .native_rows import NativeRows
 from .nearest import SearchArgument, SearchCache, search_coordinates, total_distance
-from .nearest_of_many import NearestSearch
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import FinalSums, Statistics
@@ -156,10 +156,11 @@ class NativeFewNearest:
 
 
 class NativeAbout:
-    """The same among the clusters (c, near) that lie about each row's nearest centre."""
+    """The same among the clusters (c, near) that lie about each row's nearest centre; it remembers
+    bounds, as hard sweeps do."""
 
     def __init__(self, dtype: Any) -> None:
-        self._cache, self._nearest = CentresCache(None), NearestSearch(dtype)
+        self._cache, self._nearest = CentresCache(None), BoundedSweep(Hard(), dtype)
         types = ROWS, CENTRES, ADDRESS, WHOLE, *[ADDRESS] * 4
         self._pass = native.function("find_about", dtype, types, INT)
 
@@ -172,8 +173,9 @@ class NativeAbout:
         task: int,
     ) -> tuple[IntArray, Array]:
         clusters, distances = [], []
-        for here, centres in self._cache.blocks(rows, rows.space, state, task):
-            nearest = self._nearest.of_block(rows, state, here)[0]
+        blocks = self._cache.blocks(rows, rows.space, state, task)
+        nearest_of_blocks = self._nearest.labels(rows, State(state.centres), task)
+        for (here, centres), nearest in zip(blocks, nearest_of_blocks, strict=True):
             clusters.append(np.empty((len(here), most), np.int32))
             distances.append(np.empty((len(here), most), here.dtype))
             prices = state.known_scales().astype(here.dtype)

@@ -10,7 +10,7 @@ from ...data.arrays import Float64, IntArray
 from ...spaces.centres import Centres
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
-from .near import NearestClusters, PlacedRows, near_prices
+from .near import NearestClusters, NearSearch, are_many, near_prices
 from .prices import SizeBounds
 
 
@@ -24,24 +24,22 @@ class PlacingStart:
     @classmethod
     def of(cls, problem: Problem, centres: Centres) -> PlacingStart:
         """Find the clusters by a pass."""
-        return cls(centres, NearestClusters.about(problem, State(centres, np.zeros(len(centres)))))
+        return cls(centres, NearSearch()(problem, State(centres, np.zeros(len(centres)))))
 
-    def placed(self, problem: Problem, bounds: SizeBounds) -> PlacedRows:
-        """Return the rows in clusters within the bounds."""
-        none = np.zeros(len(self.centres))
-        prices, _ = near_prices(problem, self.rows, bounds, none, first=True)
-        return PlacedRows.of(problem, self.rows, bounds, State(self.centres, prices))
+    def priced(self, problem: Problem, bounds: SizeBounds) -> tuple[State, float]:
+        """Return the centres with prices for the bounds, and what placements cost at least by
+        them."""
+        prices = near_prices(problem, self.rows, bounds, np.zeros(len(self.centres)))
+        return State(self.centres, prices), self.rows.dual(prices, bounds)
 
 
 def better_start(problem: Problem, centres: Centres, bounds: SizeBounds) -> State:
-    """Return the centres, or some in proportion to their rows where these cost less once rows are
-    placed, and prices. Bounds are the same for all clusters."""
+    """Return the centres, or some in proportion to their rows where these cost less by prices for
+    the bounds, and these prices. Bounds are the same for all clusters."""
     start = PlacingStart.of(problem, centres)
     other = apportioned(problem, start, bounds)
     starts = [start] if other is None else [start, other]
-    placed = [one.placed(problem, bounds) for one in starts]
-    best = int(np.argmin([one.cost for one in placed]))
-    return State(starts[best].centres, placed[best].prices)
+    return min((one.priced(problem, bounds) for one in starts), key=lambda found: found[1])[0]
 
 
 def apportioned(problem: Problem, start: PlacingStart, bounds: SizeBounds) -> PlacingStart | None:
@@ -72,8 +70,10 @@ def apportioned(problem: Problem, start: PlacingStart, bounds: SizeBounds) -> Pl
     drawn = np.concatenate(chosen)
     new = problem.space.embed(problem.rows.blocks.take(drawn), drawn)
     kept = np.flatnonzero(numbers == 1)
-    known = nearest.replaced(problem, kept, new, c)
-    return PlacingStart(Centres.stack([centres[kept], new]), known)
+    replaced = Centres.stack([centres[kept], new])
+    if are_many(problem, c):
+        return PlacingStart.of(problem, replaced)
+    return PlacingStart(replaced, nearest.replaced(problem, kept, new, c))
 
 
 def seats(sizes: Float64, most: float) -> IntArray:

@@ -43,10 +43,11 @@ from .near import (
     MEASURED,
     NEAR,
     NearestClusters,
-    PlacedRows,
-    PlacingStep,
-    until_costs_stand,
+    NearSearch,
+    cautious_prices,
+    near_prices,
 )
+from .placed import PlacedRows, PlacingStep, until_costs_stand
 from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
 
 MARGIN = 5.0  # temperatures from a border within which moves are sought
@@ -54,7 +55,9 @@ SETTLED = 1e-12  # of the mean size: how far soft sizes may miss their bounds, i
 SETTLED_ROUGHLY = 1e-5  # in float32
 MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
 EXACT = 32  # clusters up to which the cheapest assignment is sought in every sweep
-BYTES_OF_A_MOVE = 24  # between two clusters, of which there may be room for twice as many
+# of a move between two clusters, of those from each cluster (measured: 100, with their room), and
+# of a row's neighbours in its cluster
+BYTES_OF_A_MOVE, MOVES, BYTES_OF_LINKS = 24, 224, 16
 COPIES = 3  # of the distances of all rows to all clusters, that the repair holds at once
 TURNS = 4  # of the repair, each with the clusters that rows know by the prices of the one before
 REPAIRED = 1 << 25  # rows times clusters up to which it is sought in the end all the same
@@ -71,7 +74,8 @@ def bytes_of_placing(blocks: Blocks, n_clusters: int) -> int:
     if n_clusters <= EXACT or n > blocks.most_gathered:
         return 0
     known = n * NEAR * (np.dtype(np.int32).itemsize + itemsize(blocks.x))
-    known += max(known, 2 * BYTES_OF_A_MOVE * min(n * NEAR, n_clusters**2))
+    moves = BYTES_OF_LINKS * n + BYTES_OF_A_MOVE * n_clusters * min(n_clusters, MOVES)
+    known += max(known, moves)
     distances = n * n_clusters
     return known + COPIES * 8 * (distances if distances <= REPAIRED else min(distances, MEASURED))
 
@@ -142,7 +146,6 @@ class Sized(Solving):
     plain: Rule
     n_rows: int  # of the fit: fewer are a sample
     matched: bool  # whether starts are brought into the order of the bounds, as drawn ones are
-    start: State | None = None  # with prices, where rows have been placed there
 
     @property
     def takes_fewer_starts(self) -> bool:
@@ -175,11 +178,9 @@ class Sized(Solving):
         """Follow centres and prices from a state, whose prices may be missing, until the centres
         stand still."""
         if self.are_placed(problem):
-            start = self.start
-            if start is None or start.centres is not state.centres:
-                start = State(state.centres, np.zeros(len(state.centres)))
-            step = PlacingStep(self.bounds(problem))
-            return solve(problem, start if state.scales is None else state, observer, step)
+            if state.scales is None:
+                state = State(state.centres, np.zeros(len(state.centres)))
+            return solve(problem, state, observer, PlacingStep(self.bounds(problem)))
         pricing, prices, visits = self.pricing(problem, state)
         # a mixture of centres has no prices
         plain = replace(problem, stopping=replace(problem.stopping, acceleration=None))
@@ -241,16 +242,13 @@ class Sized(Solving):
                 [self._matched(centres, problem) for centres in first],
                 visits + len(first) * problem.n_rows,
             )
-        solver = self
+        starts: list[Centres] | list[State] = first
         if self.are_placed(within):
             within = until_costs_stand(within)
             first = first if runs.search is None else first[-1:]  # one run, from the plain solution
-            starts = self._apportioned(first, within)
+            starts = self._apportioned(first, within) or first
             visits += 2 * problem.n_rows * len(starts)
-            if starts:
-                first = [start.centres for start in starts]
-                solver = replace(self, start=starts[0] if len(starts) == 1 else None)
-        best = best_of(first, len(first), within, observer, schedule=schedule, solver=solver)
+        best = best_of(starts, len(starts), within, observer, schedule=schedule, solver=self)
         return within, replace(best, row_visits=visits + best.row_visits)
 
     def _apportioned(self, first: list[Centres], problem: Problem) -> list[State]:
@@ -351,17 +349,16 @@ class Sized(Solving):
         """Return the state with its last prices, the rows in their clusters, and rows visited:
         where they are few enough the cheapest of all assignments."""
         centres, prices, visits = state.centres, state.known_scales(), 0
-        repaired = problem.n_rows * len(centres) <= REPAIRED
-        for _ in range(TURNS if repaired else 1):
+        if problem.n_rows * len(centres) > REPAIRED:
+            return _placed_once(problem, bounds, state, space)
+        for _ in range(TURNS):
             # a price that is nearly right shows which clusters matter
             at = State(centres, prices)
             rows = NearestClusters.of(problem, at, space=space)
             placed = PlacedRows.of(problem, rows, bounds, at).beside_others(rows, prices)
             prices, visits = placed.prices, visits + 2 * problem.n_rows
             if placed.are_cheapest:
-                break
-        if not repaired or placed.are_cheapest:
-            return State(centres, prices), placed, visits
+                return State(centres, prices), placed, visits
         found = assigned(problem, problem.rule, bounds, State(centres, prices), np.inf, space)
         whole = WholeRows.of_equal(found, bounds)
         return State(centres, found.prices), whole, visits + found.row_visits
@@ -404,6 +401,24 @@ class Sized(Solving):
             f"{in_digits(mass[worst] * unit, 6)} in place of {asked}, as {help_}.",
             ConvergenceWarning,
         )
+
+
+def _placed_once(
+    problem: Problem, bounds: SizeBounds, state: State, space: Space
+) -> tuple[State, PlacedRows, int]:
+    """Return the same where rows are placed among the clusters that are nearest to each, and only
+    the gap asks for all."""
+    centres, plain = state.centres, State(state.centres, np.zeros(len(state.centres)))
+    if space is problem.space:
+        rows = NearSearch()(problem, plain)
+    else:
+        rows = NearestClusters.of(problem, plain, space=space)
+    prices = near_prices(problem, rows, bounds, state.known_scales())
+    placed = PlacedRows.of(problem, rows, bounds, State(centres, prices))
+    last = State(centres, cautious_prices(rows, bounds, placed.prices))
+    cheapest = NearestClusters.of(problem, last, 1, space)
+    placed = replace(placed, prices=last.known_scales()).beside(cheapest)
+    return last, placed, 4 * problem.n_rows
 
 
 def _mean_distance(problem: Problem, state: State) -> float:
