@@ -66,8 +66,8 @@ class Problem:
     stopping: Stopping = Stopping()
     # the sums of what is known of the rows; `rows` weigh what is left to the rule
     known: KnownSums | None = None
-    # groups of very many centres that hard sweeps look through for each row; 0: as many as may hold
-    # the nearest
+    # groups of very many centres that hard sweeps look through for each row, of which `solve` finds
+    # how many are enough; 0: as many as may hold the nearest
     probes: int = 0
 
     @property
