@@ -306,6 +306,19 @@ def test_a_file_that_changes_is_told(server: ObjectServer, monkeypatch: pytest.M
         rows.read(0, 5)
 
 
+def test_a_listed_file_that_changes_is_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though it is as large as it was, and its old bytes are in memory."""
+    monkeypatch.setattr(addresses, "_FRESH", 0.0)
+    store = pytest.importorskip("fsspec").filesystem("memory")
+    store.pipe("/changing/a.bin", b"old")
+    (file,) = Address("memory://changing").iterdir()
+    opened = file.open()
+    assert opened.read() == b"old"
+    store.pipe("/changing/a.bin", b"new")
+    assert file.open().read() == b"new"
+    opened.close()
+
+
 @pytest.mark.parametrize("faults", [0.0, 0.1])
 def test_a_killed_fit_goes_on_in_the_store(faults: float, impatient: None) -> None:
     expected = FuzzyCMeans(2, random_state=0).fit(X)

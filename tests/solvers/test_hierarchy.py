@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans
-from cmeans.solvers import hierarchy, solution
+from cmeans.solvers import hierarchy, probes
 from cmeans.solvers.cells import shares
 
 TRAINERS: dict[str, dict[str, Any]] = {
@@ -68,7 +68,7 @@ def test_sweeps_probe_few_groups_of_many_clusters(
     full = trained("hierarchical", x, c, tol=0.0)
     monkeypatch.setattr(hierarchy, "MOST_MERGED", 0)
     monkeypatch.setattr(hierarchy, "PROBED_SAMPLED", sampled)
-    monkeypatch.setattr(solution, "PROBES", (2,))
+    monkeypatch.setattr(probes, "PROBES", (2,))
     probed = trained("hierarchical", x, c, tol=0.0)
     assert (full.n_iter_, probed.n_iter_) == (2, 1)
     assert probed.objective_ <= more * full.objective_

@@ -17,7 +17,8 @@ from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .anderson import Anderson, Mixing
 from .observer import UNOBSERVED, Observer, Progressed
-from .solution import NEXT_CENTRES, Solution, SolverState, Step, Verdict, with_enough_probes
+from .probes import with_enough_probes
+from .solution import NEXT_CENTRES, Solution, SolverState, Step, Verdict
 from .stopping import cycle_length, is_at_rest, is_rounding_only, rounding_of
 from .sweeps_in_a_row import Course, SweepsInARow
 

@@ -19,7 +19,7 @@ from ..sweeps.problem import Problem, Stopping
 from ..sweeps.state import State
 from .cells import RowsForCells, centres_in_cells
 from .fixed_point import solve
-from .solution import PROBES
+from .probes import PROBES
 
 SAMPLED = 64  # rows for each cluster; half as many end 1 percent higher
 SWEEPS = Stopping(max_iter=10, tol=1e-2)  # over the sample
@@ -63,17 +63,16 @@ class HierarchicalStarts:
 
     def start(self, problem: Problem, count: int) -> Centres:
         """Return `count` centres, or as many as the sampled rows differ."""
-        sampled = self._sampled(problem, count)
-        merged = self._merged(problem, count)
-        if _are_probed(problem.space, problem.rows.blocks, count):
-            within = replace(sampled.problem, stopping=IN_CELLS)
-            if merged is None:
-                merged = centres_in_cells(replace(sampled, problem=within), count, rounds=0)
-            together = replace(within, stopping=PROBED, probes=PROBES[0])
-            return solve(together, State(merged)).state.centres
-        if merged is None:
-            return centres_in_cells(sampled, count)
-        return solve(sampled.problem, State(merged)).state.centres
+        sampled, start = self._sampled(problem, count), self._merged(problem, count)
+        if not _are_probed(problem.space, problem.rows.blocks, count):
+            if start is None:
+                return centres_in_cells(sampled, count)
+            return solve(sampled.problem, State(start)).state.centres
+        within = replace(sampled.problem, stopping=IN_CELLS)
+        if start is None:
+            start = centres_in_cells(replace(sampled, problem=within), count, rounds=0)
+        together = replace(within, stopping=PROBED, probes=PROBES[0])
+        return solve(together, State(start)).state.centres
 
     def _merged(self, problem: Problem, count: int) -> Centres | None:
         """Return draws merged in pairs; None where there are none, or cells are as good."""

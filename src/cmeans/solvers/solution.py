@@ -3,13 +3,12 @@ and the end of the run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from ..sampling.drawing import weights_at
 from ..sampling.farthest import farthest_rows
 from ..sweeps.choice import SweepFunction
 from ..sweeps.passes import SweepPass
@@ -17,10 +16,7 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 from ..sweeps.statistics import Statistics
 from .anderson import Mixing
-
-JUDGED = 512  # rows by which it is found how many groups of centres sweeps are to probe: of these
-PROBES = (4, 8, 16)  # the first that leaves squared distances larger by so much
-EXCESS = 0.005
+from .probes import some_rows
 
 LastSweep: TypeAlias = tuple[State, Statistics]  # the state one sweep before, and its sums
 
@@ -84,7 +80,7 @@ class NextCentres:
         new, visits = problem.means(state, sums), 0
         empty = np.flatnonzero(sums.mass <= 0)
         if len(empty) and problem.rule.refills_empty_clusters:
-            among = _some_rows(problem, len(new)) if problem.probes else problem
+            among = some_rows(problem, len(new)) if problem.probes else problem
             far = farthest_rows(among, new if problem.probes else state.centres, len(empty))
             visits = far.passes * among.n_rows
             if far.centres is not None:
@@ -93,23 +89,6 @@ class NextCentres:
 
 
 NEXT_CENTRES = NextCentres()
-
-
-def with_enough_probes(problem: Problem, state: State) -> Problem:
-    """Return a problem whose sweeps probe with as many groups as some of its rows need."""
-    few = _some_rows(problem, JUDGED)
-    enough = (1.0 + EXCESS) * replace(few, probes=0).sweep(state).objective
-    *fewer, most = PROBES
-    found = (n for n in fewer if replace(few, probes=n).sweep(state).objective <= enough)
-    return replace(problem, probes=next(found, most))
-
-
-def _some_rows(problem: Problem, size: int) -> Problem:
-    """Return the problem over some rows, evenly spaced: to search all of them for all centres would
-    take longer than a sweep that looks through few."""
-    weight = problem.rows.blocks.weight
-    numbers = np.unique(weights_at(weight).hit(np.arange(0.5, size) * (weight.sum() / size)))
-    return replace(problem, rows=problem.rows.part(numbers, np.ones(len(numbers))))
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,9 @@ class Address(os.PathLike[str]):
         self._store: ObjectStore | None = None
         self._known: tuple[float, KnownFile] | None = None
         self._opening = threading.Lock()
-        self._place: tuple[FetchedBlocks, int, int] | None = None
+        # what it was when it was listed, and its place among the files that were listed with it
+        self._listed: KnownFile | None = None
+        self._place: tuple[FetchedBlocks | None, int] = None, 0
 
     def _with_key(self, key: str, known: KnownFile | None = None) -> Address:
         user = "" if self._user is None else f"{self._user}@"
@@ -213,11 +215,8 @@ class Address(os.PathLike[str]):
         with self._opening:
             fetched = _fetched.get(key)
             if fetched is None:
-                blocks, start, size = self._place or (None, 0, 0)
-                if size != found.st_size:  # it has no place among the files of its folder
-                    blocks, start = None, 0
-                fetched = Fetched(self._bytes, found.st_size, blocks, start)
-                _fetched[key] = fetched
+                blocks, start = self._place if found == self._listed else (None, 0)
+                fetched = _fetched[key] = Fetched(self._bytes, found.st_size, blocks, start)
             self._kept = fetched  # for as long as the address is there
         raw = FetchedFile(fetched)
         return raw if buffering == 0 else io.BufferedReader(raw, _BUFFER)
@@ -254,7 +253,7 @@ class Address(os.PathLike[str]):
         for name, found in files:
             if name and not name.endswith("/"):
                 file = folder._with_key(f"{folder._key}/{name}".lstrip("/"), found)
-                file._place = (blocks, start, found.st_size)
+                file._listed, file._place = found, (blocks, start)
                 start += found.st_size
                 yield name, file
 

@@ -98,7 +98,7 @@ class NearestClusters:
         return self.d2 - prices.astype(self.d2.dtype)[self.clusters]
 
     def dual(self, prices: Float64, bounds: SizeBounds) -> float:
-        """What all placements in clusters that rows know cost at least, by these prices."""
+        """Return the least that placements in clusters that rows know can cost, by these prices."""
         return float(self.net(prices).min(axis=1) @ self.weight) + bounds.dual_part(prices)
 
     def masses(self, prices: Float64, temperature: float, problem: Problem) -> Float64:
