@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from cmeans.rules import Rule
-from cmeans.sweeps import generic
+from cmeans.sweeps import generic, generic_measures
 from cmeans.sweeps.bounded import BoundedSweep
 from cmeans.sweeps.choice import AssignFunction, DeviationsFunction, MeasureFunction, SweepFunction
 from cmeans.sweeps.native import NativeAssign, NativeDeviations, NativeMeasure, NativeSweep
@@ -22,10 +22,10 @@ class TestGeneric(SweepContract):
         return generic.assign
 
     def measure(self, dtype: str) -> MeasureFunction:
-        return generic.distances
+        return generic_measures.distances
 
     def deviations(self, dtype: str) -> DeviationsFunction:
-        return generic.deviations
+        return generic_measures.deviations
 
 
 class TestNative(SweepContract):

@@ -15,7 +15,7 @@ from cmeans.kernels.nearest_points import NearestPoints
 from cmeans.rules import Fuzzy, Hard, NoiseFuzzy, Possibilistic, Truncated
 from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps import choice, generic
+from cmeans.sweeps import choice, generic, generic_measures
 from cmeans.sweeps.passes import OwnLabels
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -97,15 +97,15 @@ def test_other_passes_are_those_of_dense_rows():
     state, rule = state_of(x, c, Hard()), Hard()
     assert rows.n_tasks == 1
     found = choice.nearest_for(rows, rule, c)(rows, state, 0)
-    for one, other in zip(found, generic.nearest_rows(dense, state, 0), strict=True):
+    for one, other in zip(found, generic_measures.nearest_rows(dense, state, 0), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(
         choice.measure_for(rows, rows.space, rule, c)(rows, rows.space, state, 0),
-        generic.distances(dense, dense.space, state, 0),
+        generic_measures.distances(dense, dense.space, state, 0),
         rtol=1e-9,
     )
     ours = choice.costs_for(rows, rule, c)(rows, rule, state, 0)
-    theirs = generic.cluster_costs(dense, rule, state, 0)
+    theirs = generic_measures.cluster_costs(dense, rule, state, 0)
     np.testing.assert_allclose(ours.error, theirs.error, rtol=1e-9)
     np.testing.assert_allclose(ours.utility, theirs.utility, rtol=1e-9)
 

@@ -11,7 +11,7 @@ import naive_sizes
 from cmeans.rules import SizedEntropy, SizedFuzzy, SizedHard
 from cmeans.spaces import EuclideanSpace
 from cmeans.spaces.centres import Centres
-from cmeans.sweeps import generic
+from cmeans.sweeps import generic, generic_measures
 from cmeans.sweeps.native import NativeAssign, NativeMargins, NativePrices, NativeSweep
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
@@ -72,7 +72,8 @@ def test_masses_and_couplings(case, rule):
         cost += rule.T * (case.weight[:, None] * u * np.log(np.where(u > 0, u, 1))).sum()
     away = (case.d2 > 0).all(axis=1) & (case.weight > 0)
     both = [
-        case.summed(function, rule) for function in (NativePrices(rule, dtype), generic.price_sums)
+        case.summed(function, rule)
+        for function in (NativePrices(rule, dtype), generic_measures.price_sums)
     ]
     for sums in both:
         np.testing.assert_allclose(sums.mass, case.weight @ u, rtol=0, atol=near)
@@ -101,7 +102,7 @@ def check_derivatives(case, rule, both):
 def test_margins(case, native):
     case, dtype = case
     net, width = case.d2 - case.prices, 0.5 * case.X.shape[1]
-    function = NativeMargins(SizedHard(), dtype) if native else generic.margins
+    function = NativeMargins(SizedHard(), dtype) if native else generic_measures.margins
     parts = [
         function(case.rows, case.rows.space, SizedHard(), case.state, width, task)
         for task in range(case.rows.n_tasks)

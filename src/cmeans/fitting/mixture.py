@@ -20,7 +20,7 @@ from ..spaces import Metrics
 from ..spaces.centres import Centres
 from ..spaces.completed import CompletedRows
 from ..sweeps.choice import MeasureFunction, measure_for
-from ..sweeps.generic import costs
+from ..sweeps.generic_measures import costs
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from .geometry import Geometry

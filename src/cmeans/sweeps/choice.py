@@ -17,7 +17,7 @@ from ..data.outputs import RowOutputs
 from ..data.partitions import Partition
 from ..rules import Hard, Rule
 from ..spaces import Space
-from . import generic
+from . import generic, generic_measures
 from .bounded import BoundedSweep, MovedRows, SearchMemory, SumsByLabel
 from .native import (
     NativeAssign,
@@ -191,14 +191,14 @@ def measure_for(
     """The distances of represented rows to centres of `space`, by the same arithmetic as the last
     pass."""
     if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
-        return generic.distances
+        return generic_measures.distances
     return NativeMeasure(numpy_dtype(rows.blocks.x))
 
 
 def deviations_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> DeviationsFunction:
     """Deviations of each cluster's own rows from their mean, over represented rows."""
     if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
-        return generic.deviations
+        return generic_measures.deviations
     return NativeDeviations(numpy_dtype(rows.blocks.x))
 
 
@@ -207,7 +207,7 @@ def costs_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> CostsFuncti
     if searches(rows.space, rows.blocks, rule, n_clusters):
         return SearchedCosts(numpy_dtype(rows.blocks.x))
     if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
-        return generic.cluster_costs
+        return generic_measures.cluster_costs
     return NativeCosts(rule, numpy_dtype(rows.blocks.x))
 
 
@@ -216,7 +216,7 @@ def nearest_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> NearestFu
     if searches(rows.space, rows.blocks, rule, n_clusters):
         return NearestSearch(numpy_dtype(rows.blocks.x))
     if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
-        return generic.nearest_rows
+        return generic_measures.nearest_rows
     return NativeNearest(numpy_dtype(rows.blocks.x))
 
 
@@ -225,7 +225,7 @@ def few_nearest_for(
 ) -> FewNearestFunction:
     """The clusters of `space` that have represented rows for least by price."""
     if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
-        return generic.few_nearest
+        return generic_measures.few_nearest
     return NativeFewNearest(numpy_dtype(rows.blocks.x))
 
 
@@ -246,12 +246,12 @@ def about_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> AboutFuncti
 def prices_for(rows: RepresentedRows, rule: Rule, n_clusters: int) -> PriceFunction:
     """Sums over represented rows from which prices follow."""
     if not sweeps_are_native(rows.space, rows.blocks, rule, n_clusters):
-        return generic.price_sums
+        return generic_measures.price_sums
     return NativePrices(rule, numpy_dtype(rows.blocks.x))
 
 
 def margins_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> MarginFunction:
     """Represented rows that another cluster of `space` would have for little more."""
     if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
-        return generic.margins
+        return generic_measures.margins
     return NativeMargins(rule, numpy_dtype(rows.blocks.x))

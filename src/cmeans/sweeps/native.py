@@ -1,4 +1,5 @@
-"""The native forms of the passes in `generic.py`: same inputs, same results up to rounding."""
+"""The native forms of the passes in `generic.py` and `generic_measures.py`: same inputs, same
+results up to rounding."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from ..native.calls import (
 from ..rules import NativeFunctions, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Metrics, Space
-from . import generic
+from . import generic, generic_measures
 from .native_rows import NativeRows, RowsArgument, beside
 from .represented_rows import RepresentedRows
 from .second_moments import SecondMoments
@@ -271,7 +272,7 @@ class NativeMeasure:
 
     def __call__(self, rows: RepresentedRows, space: Space, state: State, task: int) -> Array:
         if rows.are_csr and state.metrics is not None:
-            return generic.distances(rows, space, state, task)
+            return generic_measures.distances(rows, space, state, task)
         parts, finite = [], INT(1)
         for here, centres in self._cache.blocks(rows, space, state, task):
             out = np.empty((len(here), len(state.centres)), here.dtype)

@@ -39,7 +39,8 @@ from .choice import (
     prices_for,
     sweep_for,
 )
-from .generic import fuzzy_deviations, gather, nearest, silhouettes
+from .generic import gather
+from .generic_measures import fuzzy_deviations, nearest, silhouettes
 from .represented_rows import RepresentedRows
 from .state import State
 from .statistics import ClusterCosts, Margins, PriceStatistics, Statistics

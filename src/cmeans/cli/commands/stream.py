@@ -13,7 +13,7 @@ from ..output.report import of_stream
 from ..output.terminal import Screen
 from ..registration import command
 from ..stream.labels import STDOUT
-from ..stream.run import StreamRequest
+from ..stream.request import StreamRequest
 from ..stream.run import stream as run_stream
 from ..stream.sources import STDIN
 from ..table_options import OF_STREAMS, TableOptions

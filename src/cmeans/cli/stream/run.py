@@ -4,42 +4,33 @@ to resume from."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ... import StreamingGaussianMixture, __version__
+from ... import StreamingGaussianMixture
 from ...data.files.arrow import pa
 from ...data.files.schema import ColumnChoice
-from ...data.recipe.front import TableWords, in_units
+from ...data.recipe.front import in_units
 from ...runtime.numerals import in_digits, several
 from ...runtime.signals import held_back
 from ...runtime.user_warnings import UnfitRowError
 from ...storage.atomic import write_text
-from ...storage.overwriting import FileWord, refuse_overwriting
 from ..config import KEY
 from ..errors import InputError, Stopped
-from ..option_names import as_option, name_of
-from ..output.results import (
-    Stopwatch,
-    as_json,
-    caught_warnings,
-    files_kept,
-    refuse_unwritable,
-    staged_file,
-)
+from ..option_names import as_option
+from ..output.results import Stopwatch, as_json, caught_warnings, files_kept, staged_file
 from ..output.terminal import Screen
-from ..rows import ReadOptions
 from .answers import Answers, begun_model, learnt
 from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
 from .events import EventLog
 from .labels import STDOUT, LabelWriter, plain_file
 from .pace import PaceLines
-from .sources import NO_WORDS, STDIN, Source, parquet_files, the_file
+from .request import StreamRequest, refuse_clashes, refuse_of_kind
+from .sources import STDIN, Source, the_file
 from .state import (
     SavedStream,
     StreamPlace,
@@ -48,100 +39,9 @@ from .state import (
     refuse_other_columns,
     refuse_other_words,
 )
+from .summary import summary_of
 
 IN_PIPES = 0.5  # seconds that a row waits for others there, unless the user says how many
-
-
-@dataclass(frozen=True)
-class StreamRequest:
-    """All options of one `cmeans stream`. `words` are the constructor parameters that were
-    given."""
-
-    reading: ReadOptions  # the source, and the selection of its columns
-    words: dict[str, Any]
-    scale: str | None = None
-    follow: bool = False
-    wait: float | None = None
-    out: Path = STDOUT
-    memberships: bool = False
-    summary: Path | None = None
-    chunk_size: int = 5000
-    max_errors: int = 100
-    checkpoint: Path | None = None
-    checkpoint_every: int = 10
-    resume: bool = False
-    beside: tuple[str, ...] = ()  # columns that go with the rows to their labels
-    outlier_score: bool = False
-    alert: float | None = None
-    metrics: float | None = None
-    events: Path | None = None
-    table: TableWords = NO_WORDS  # what is said of its columns
-    config: Mapping[str, Any] = field(default_factory=dict)  # the options, as the summary has them
-
-
-def refuse_clashes(request: StreamRequest, source: Path) -> None:
-    """Refuse options that are invalid whatever the rows are, and an output that is the input or
-    another output."""
-    clusters = request.words.get("n_clusters")
-    if request.resume and request.checkpoint is None:
-        raise InputError("--resume: needs --checkpoint FILE, the state to go on from.")
-    if not request.resume:
-        _refuse_of_kind(request, clusters is None)
-    if clusters is not None and request.chunk_size < clusters:
-        raise InputError(
-            f"--chunk-size {request.chunk_size}: a chunk must hold at least --clusters {clusters} "
-            "rows."
-        )
-    outputs: dict[str, FileWord] = {}
-    for word, kept in (
-        ("--checkpoint", request.checkpoint),
-        ("--summary", request.summary),
-        ("--events", request.events),
-    ):
-        if kept is not None:
-            if kept.is_dir():
-                raise InputError(f"{word} {kept}: is a folder; give a file.")
-            refuse_unwritable(word, kept)
-            outputs[f"{word} {kept}"] = kept
-    if request.out != STDOUT:
-        outputs[f"--out {request.out}"] = request.out
-    elif (number := plain_file(sys.stdout)) is not None:
-        outputs["standard output"] = number
-    inputs: list[FileWord | None] = [source]
-    if source == STDIN:
-        inputs = [plain_file(sys.stdin)]
-    elif source.is_dir():
-        inputs = [*parquet_files(source)]
-        for option, file in outputs.items():
-            if (
-                isinstance(file, Path)
-                and file.suffix == ".parquet"
-                and file.parent.resolve() == source.resolve()
-            ):
-                raise InputError(
-                    f"{option}: lies in {source}, whose .parquet files are read as rows; choose "
-                    "another name."
-                )
-    refuse_overwriting(outputs, [file for file in inputs if file is not None])
-
-
-def _refuse_of_kind(request: StreamRequest, finds_number: bool) -> None:
-    """Refuse what streams have not whose number of clusters is told, or is not."""
-    if finds_number and request.memberships:
-        raise InputError(
-            "--memberships: their columns are clusters, whose number is not told; begin with it, "
-            "e.g. -c 3, or leave this out."
-        )
-    if finds_number and request.reading.weight is not None:
-        raise InputError(
-            "--weight: a stream whose number of clusters is not told has rows of one weight; begin "
-            "with the number, e.g. -c 3, or leave this out."
-        )
-    if not finds_number and request.events is not None:
-        raise InputError(
-            f"--events {request.events}: clusters come and go where their number is not told; "
-            "begin without it, or leave this out."
-        )
 
 
 def _is_pipe(source: Path) -> bool:
@@ -353,7 +253,7 @@ def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
             state = run.to_the_end()
     outputs = {"labels": request.out, "model": request.checkpoint, "summary": request.summary}
     written = {name: str(file) for name, file in outputs.items() if file is not None}
-    summary = _summary(request, state) | ({"alerts": run.alerts} if request.alert else {})
+    summary = summary_of(request, state) | ({"alerts": run.alerts} if request.alert else {})
     summary |= {
         "seconds": watch.seconds,
         "warnings": run.warned.texts,
@@ -390,7 +290,7 @@ def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:
         file, began, request.words | {"scale": request.scale, "dtype": request.reading.dtype}
     )
     refuse_other_columns(file, former.said, request.table)
-    _refuse_of_kind(request, isinstance(former.model, StreamingGaussianMixture))
+    refuse_of_kind(request, isinstance(former.model, StreamingGaussianMixture))
     own = former.model.get_params(deep=False)
     words = {name: value for name, value in request.words.items() if name.split("__")[0] in own}
     former.model.set_params(**words)
@@ -398,54 +298,3 @@ def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:
     if source != str(STDIN) and former.place.source not in (None, source):
         screen.say(f"they came from {former.place.source}; {source} is read from its beginning")
     return former
-
-
-_OF_MODEL = (
-    "rule",
-    "n_clusters_",
-    "cluster_numbers_",
-    "awake_",
-    "m_",
-    "decay",
-    "kernel",
-    "gamma_",
-    "n_landmarks_",
-    "projection_loss_",
-    "converged_",
-)
-
-
-def _of_model(model: Any) -> dict[str, Any]:
-    """Return what a summary says of the model."""
-    found = {name.rstrip("_"): getattr(model, name) for name in _OF_MODEL if hasattr(model, name)}
-    for name in ("rule", "kernel"):
-        if name in found:
-            found[name] = name_of(found[name])
-    if hasattr(model, "covariance"):
-        found["covariance"] = getattr(model.covariance, "shape", model.covariance)
-    for name, attribute in (("seed", "random_state"), ("chunks", "n_chunks_")):
-        if hasattr(model, attribute):
-            found[name] = getattr(model, attribute)
-    return found
-
-
-def _summary(request: StreamRequest, state: SavedStream) -> dict[str, Any]:
-    """Return the summary of a stream from its first row on, over all runs."""
-    recipe, place, source = state.recipe, state.place, str(request.reading.file)
-    return {
-        "command": "stream",
-        "version": __version__,
-        "source": "standard input" if source == str(STDIN) else source,
-        "resumed": request.resume,
-        "rows": place.rows,
-        "rows_clustered": place.clustered,
-        "rows_malformed": place.rows - place.clustered,
-        "files": place.files,
-        "columns": len(recipe.columns),
-        "dtype": recipe.dtype,
-        "scale": recipe.scaling.kind,
-        "weight": state.weight,
-        **_of_model(state.model),
-        "sizes": place.sizes,
-        "noise": place.noise,
-    }
