@@ -11,7 +11,8 @@ from typing import Any
 import pyarrow.orc
 
 from cmeans.data.files import FileTable, add_format
-from cmeans.data.files.arrow import blocks_of, file_bytes, header_of, reading, stored_names
+from cmeans.data.files.arrow import file_bytes, reading
+from cmeans.data.files.arrow_columns import blocks_of, header_of, stored_names
 from cmeans.data.files.tables import Block
 from cmeans.data.files.unchanged_files import StampedFile
 

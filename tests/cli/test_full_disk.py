@@ -15,7 +15,7 @@ from cli.command import Command, Ended
 from cli.streams import LINEAR, csv, groups
 from cmeans import FuzzyCMeans
 from cmeans.cli import fitting
-from cmeans.data.files.arrow import RowTable
+from cmeans.data.files.row_table import RowTable
 from cmeans.data.row_source import StoredRows
 from cmeans.storage import atomic
 from cmeans.storage.atomic import WriteError

@@ -13,7 +13,7 @@ import pytest
 
 from cmeans.cli.output.results import read_labels
 from cmeans.cli.rows import ReadOptions, read_rows
-from cmeans.data.files import arrow
+from cmeans.data.files import arrow_columns, row_table
 from cmeans.data.outputs import RowOutputs
 from cmeans.data.row_source import RowsError
 from cmeans.storage.row_writer import OutputColumns, row_file
@@ -75,7 +75,7 @@ class TestParquet:
     def test_many_batches_and_a_weight(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(arrow, "ROWS", 7)
+        monkeypatch.setattr(arrow_columns, "ROWS", 7)
         x = np.arange(60.0).reshape(20, 3)
         file = parquet(tmp_path, a=x[:, 0], b=x[:, 1], w=x[:, 2])
         rows = read_rows(ReadOptions(file, ("b", "a"), weight="w"))
@@ -105,7 +105,7 @@ class TestParquet:
     def test_a_hole_is_named(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hole: float | None, words: str
     ) -> None:
-        monkeypatch.setattr(arrow, "ROWS", 2)
+        monkeypatch.setattr(arrow_columns, "ROWS", 2)
         file = parquet(tmp_path, a=[1.0] * 5, b=[1.0, 1.0, 1.0, hole, 1.0])
         with pytest.raises(
             RowsError, match=rf"data\.parquet: column 'b' {words}.* in row 3 \(rows count from 0\)"
@@ -264,7 +264,7 @@ class TestCsv:
 
 class TestResults:
     def test_parquet_in_pieces(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(arrow, "ROWS", 7)
+        monkeypatch.setattr(row_table, "ROWS", 7)
         u = np.random.default_rng(0).random((20, 3), np.float32)
         write_table(tmp_path / "l.parquet", u.argmax(1), u)
         table = pq.read_table(tmp_path / "l.parquet")

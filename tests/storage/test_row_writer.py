@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cmeans
-from cmeans.data.files import arrow
+from cmeans.data.files import row_table
 from every_estimator import EVERY_NAME, build, known
 from full_disk import files_end_at
 from limited import limited
@@ -40,7 +40,7 @@ def rows(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 def test_all_memberships(
     model: cmeans.FuzzyCMeans, rows: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrow, "ROWS", 1000)
+    monkeypatch.setattr(row_table, "ROWS", 1000)
     counts = model.predict_to(rows, tmp_path / "o.parquet")
     table = pq.read_table(tmp_path / "o.parquet")
     assert table.column_names == ["label", "u0", "u1", "u2", "u3", "u4"]
@@ -117,7 +117,7 @@ def test_a_file_is_whole_or_absent(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(arrow.RowTable, "append", full)
+    monkeypatch.setattr(row_table.RowTable, "append", full)
     with pytest.raises(
         ValueError,
         match=r"FuzzyCMeans.predict_to: cannot write .*o.parquet: No space left on device",
@@ -133,7 +133,7 @@ def test_a_prediction_that_cannot_be_written_ends_at_once(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(arrow.RowTable, "append", full)
+    monkeypatch.setattr(row_table.RowTable, "append", full)
     limited(
         monkeypatch,
         loaded_bytes=0,
@@ -260,7 +260,7 @@ class TestFitPredictTo:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         limited(monkeypatch, loaded_bytes=0)
-        monkeypatch.setattr(arrow, "ROWS", 500)
+        monkeypatch.setattr(row_table, "ROWS", 500)
         np.save(tmp_path / "rows.npy", X)
         model, out = cmeans.FuzzyCMeans(5, kernel="linear", random_state=0), tmp_path / "o.parquet"
         with (

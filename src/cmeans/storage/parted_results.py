@@ -84,7 +84,8 @@ def _parts_of(x: Any, word: str) -> list[tuple[Path, int]]:
 
 def _divide(whole: Path, parts: Sequence[tuple[Path, int]], tree: Path) -> None:
     """Write the rows of a file to files of so many rows each."""
-    from ..data.files.arrow import file_bytes, pa
+    from ..data.arrow_library import pa
+    from ..data.files.arrow import file_bytes
 
     with file_bytes(whole) as opened, pa.parquet.ParquetFile(opened) as table:
         batches, schema = table.iter_batches(use_threads=False), table.schema_arrow

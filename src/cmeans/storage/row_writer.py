@@ -79,7 +79,7 @@ class OutputColumns:
         return order, np.take_along_axis(u, order, axis=1)
 
     def _lists(self, out: RowOutputs) -> Columns:
-        from ..data.files.arrow import lists
+        from ..data.files.row_table import lists
 
         clusters, u = self._largest(out)
         by_number = np.argsort(clusters, axis=1)
@@ -126,7 +126,7 @@ def row_file(
 
 
 def _table(place: Path, columns: OutputColumns, dtype: npt.DTypeLike) -> Any:
-    from ..data.files.arrow import RowTable
+    from ..data.files.row_table import RowTable
 
     return RowTable(
         place,

@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.addresses import below, near, place
-from ...data.files.arrow import OWN, file_bytes, pa
+from ...data.arrow_library import pa
+from ...data.files.arrow import file_bytes
+from ...data.files.row_table import OWN
 from ...persistence.model_file import KEY
 from ...runtime.user_warnings import DataWarning, one_line
 from ...storage import atomic as staging

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.files.arrow import pa
+from ...data.arrow_library import pa
 from ...storage.atomic import flush_names
 from ...storage.overwriting import is_plain_file
 from ..errors import InputError

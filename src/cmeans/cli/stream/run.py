@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import StreamingGaussianMixture
-from ...data.files.arrow import pa
+from ...data.arrow_library import pa
 from ...data.files.schema import ColumnChoice
 from ...data.recipe.front import in_units
 from ...runtime.numerals import in_digits, several

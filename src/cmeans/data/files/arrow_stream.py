@@ -9,7 +9,8 @@ from typing import Any
 
 from ..arrow_library import pa
 from ..row_source import RowsError
-from .arrow import blocks_of, header_of, lengths_of, of_unsaid_length, readable, release, sound
+from .arrow import readable, release, sound
+from .arrow_columns import blocks_of, header_of, lengths_of, of_unsaid_length
 from .schema import Header, Spelling, in_python
 from .tables import Block, FileTable
 

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from ...runtime.user_warnings import DataWarning
+from ..arrow_library import pa
 from ..row_source import ColumnLabel, RowsError
 from .archives import text_in, unzipped
-from .arrow import file_bytes, kind_of, pa, reading, release
+from .arrow import file_bytes, reading, release
+from .arrow_columns import kind_of
 from .claims import check_unpacked
 from .csv_lines import MISSING, TRUTHS, LineError, LineReader
 from .discovery import PACKED, ZIP, first_bytes

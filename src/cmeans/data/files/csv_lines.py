@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrow_library import pa
 from ..row_source import RowsError
-from .arrow import pa, values
+from .arrow_columns import values
 from .notation import BLANKS, Notation
 from .tables import Block
 from .text import LONGEST, Dialect, Lines, OpenQuoteError, brief, fields, number_in, split

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from .arrow import pa
+from ..arrow_library import pa
 from .notation import AS_MINUS, BELOW_ZERO, BLANKS, Notation
 
 

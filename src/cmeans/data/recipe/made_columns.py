@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...runtime.numerals import several
 from ...runtime.user_warnings import DataWarning
-from ..files.arrow import pa
+from ..arrow_library import pa
 from ..files.text import is_number
 from ..row_source import RowsError
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files.arrow import pa
+from ..arrow_library import pa
 from ..files.notation import TextFormat
 from ..files.schema import Field, Header
 from ..files.tables import Block, FileTable

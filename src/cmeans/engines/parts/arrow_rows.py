@@ -29,7 +29,7 @@ class Packing:
     dtype: Any
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        from ...data.files.arrow import pa
+        from ...data.arrow_library import pa
 
         for batch in batches:
             rows = rows_of_batch(batch, self.names, self.dtype)

@@ -67,7 +67,7 @@ class BatchPredictor:
         return rows.mapInArrow(_Iterated(self), f"{kinds}, `{self.label}` int")
 
     def _answered(self, batch: Any) -> Any:
-        from ...data.files.arrow import pa
+        from ...data.arrow_library import pa
 
         names = tuple(batch.schema.names if self.columns is None else self.columns)
         lacking = [name for name in names if name not in batch.schema.names]
