@@ -43,7 +43,7 @@ from cmeans import (
     TwoStepKernelKMeans,
 )
 from cmeans.data.blocks import Blocks
-from cmeans.fitting.validation import read_weights
+from cmeans.fitting.weights import read_weights
 from cmeans.kernels import Polynomial, Precomputed
 from cmeans.metrics import match_labels
 from cmeans.papers import GradientLandmarks, StreamingKernelFCM

@@ -26,11 +26,10 @@ from .. import (
 from ..fitting.covariance import Covariance
 from ..fitting.named_parameters import OBJECTS
 from ..fitting.seen_rows import Inspectable
-from ..fitting.validation import integer
 from ..kernels import KERNELS, Kernel
 from ..persistence.model_checks import check_parameters
 from ..rules import RULES
-from ..runtime.checks import parameters_of
+from ..runtime.checks import integer, parameters_of
 from .errors import InputError
 from .option_names import listed, option_of
 

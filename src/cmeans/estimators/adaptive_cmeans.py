@@ -15,12 +15,11 @@ from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling
 from ..fitting.init import InitContext, starts
 from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Method, PlannedEvidence, Procedure
-from ..fitting.validation import real
 from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive, best_separated
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Fuzzy, Rule, SparsePossibilistic
-from ..runtime.checks import is_auto, parameters_of
+from ..runtime.checks import is_auto, parameters_of, real
 from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import warn
 from ..solvers.adaptive import MERGED, Adaptation, PilotWidths, merged, pilot_widths

@@ -24,8 +24,8 @@ from ..evidence.record import Evidence
 from ..fitting.arguments import Auto, check_engine
 from ..fitting.attribute_names import restored_on_failure
 from ..fitting.seen_rows import OtherPartition
-from ..fitting.validation import checked_random_state, one_of, read_rows, real
-from ..runtime.checks import is_auto, number_bounds
+from ..fitting.validation import checked_random_state, read_rows
+from ..runtime.checks import is_auto, number_bounds, one_of, real
 from ..runtime.docstrings import describes_arguments
 from ..runtime.progress import trials
 from ..runtime.user_warnings import naming, warn

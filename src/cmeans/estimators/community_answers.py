@@ -14,11 +14,12 @@ from ..data.outputs import Labels
 from ..fitting.communities import given_affinities
 from ..fitting.connected import warn_of_no_direction
 from ..fitting.seen_rows import OtherPartition, first_rows
-from ..fitting.validation import integer, read_weights
+from ..fitting.weights import read_weights
 from ..graphs.community_points import NodePlaces, Nodes, places_of, places_of_rows
 from ..graphs.community_seams import Seams
 from ..graphs.community_shares import NodeCommunities, own_gains, own_shares, shares
 from ..graphs.piece_layers import ClusterTree, cluster_tree
+from ..runtime.checks import integer
 from ..runtime.docstrings import describes_arguments
 from ..spaces.centres import Centres
 from ..storage.row_writer import Written

@@ -19,11 +19,12 @@ from ..fitting.connected import (
     warn_of_no_direction,
 )
 from ..fitting.landmark_choice import Landmarks, landmarks_from, refuse_others
-from ..fitting.validation import checked_random_state, one_of, read_weights, real
+from ..fitting.validation import checked_random_state
+from ..fitting.weights import read_weights
 from ..graphs.piece_choice import gaps, least_weight
 from ..graphs.piece_partition import LEAST_NOISE, PieceNoise, PiecePartition
 from ..graphs.pieces import pieces
-from ..runtime.checks import is_auto
+from ..runtime.checks import is_auto, one_of, real
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord

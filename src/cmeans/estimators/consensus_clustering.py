@@ -21,9 +21,11 @@ from ..fitting.attribute_names import restored_on_failure
 from ..fitting.consensus import CoAssociation, LabelPatterns
 from ..fitting.covariance import Covariance
 from ..fitting.seen_rows import first_rows
-from ..fitting.validation import checked_random_state, integer, read_weights
+from ..fitting.validation import checked_random_state
+from ..fitting.weights import read_weights
 from ..metrics.matching import adjusted_rand, shared_weights
 from ..rules import Fuzzy
+from ..runtime.checks import integer
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import collected, naming, warn
 from ..solvers.observer import FitRecord

@@ -43,10 +43,10 @@ from ..fitting.search import Search, SearchName
 from ..fitting.stages.powered import PoweredFeatures
 from ..fitting.stages.steps import ToldInSteps
 from ..fitting.stages.stretched import StretchedClusters
-from ..fitting.validation import integer, read_weights
+from ..fitting.weights import read_weights
 from ..kernels import Linear
 from ..rules import Hard
-from ..runtime.checks import ParameterError, is_auto
+from ..runtime.checks import ParameterError, integer, is_auto
 from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..solvers.stretched import SHAPES, MixtureVolumes
 from ..spaces import Space

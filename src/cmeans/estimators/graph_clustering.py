@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64, IntArray
 from ..fitting.seen_rows import evenly_spaced
-from ..fitting.validation import read_weights
+from ..fitting.weights import read_weights
 from ..runtime.checks import number_bounds
 from .placed_clustering import Answer, PlacedClustering
 

@@ -18,10 +18,10 @@ from ..fitting.landmark_choice import Landmarks, check_graph_landmarks, landmark
 from ..fitting.named_parameters import NamedParameters
 from ..fitting.runs_passes import RunsPasses
 from ..fitting.space import graph_geometry
-from ..fitting.validation import checked_random_state, integer, read_rows
+from ..fitting.validation import checked_random_state, read_rows
 from ..graphs.landmark_graph import FeaturesPass, Sought
 from ..kernels import LandmarkGraphKernel
-from ..runtime.checks import parameters_of
+from ..runtime.checks import integer, parameters_of
 from ..runtime.docstrings import describes_arguments
 from ..solvers.observer import FitRecord
 from ..spaces import FeatureSpace

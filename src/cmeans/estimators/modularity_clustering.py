@@ -20,12 +20,12 @@ from ..fitting.communities import (
     neighbour_rows,
 )
 from ..fitting.connected import warn_of_no_direction
-from ..fitting.validation import integer, one_of, read_weights, real
+from ..fitting.weights import read_weights
 from ..graphs.community_levels import STABLE, CommunitySearch, StableCommunities
 from ..graphs.community_number import number_of, with_number
 from ..graphs.community_shares import own_shares
 from ..graphs.edges import EDGE_NAMES, EdgeName
-from ..runtime.checks import is_auto
+from ..runtime.checks import integer, is_auto, one_of, real
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming, warn
 from ..solvers.observer import FitRecord

@@ -16,13 +16,14 @@ from ..fitting.arguments import check_engine
 from ..fitting.connected import given_distances, warn_of_no_direction
 from ..fitting.memory import require
 from ..fitting.seen_rows import OtherPartition, first_rows
-from ..fitting.validation import integer, read_weights, real
+from ..fitting.weights import read_weights
 from ..graphs.piece_coordinates import coordinates, depths_below_roots
 from ..graphs.piece_layers import ClusterTree, cluster_tree
 from ..graphs.piece_partition import PieceNoise, PiecePartition
 from ..graphs.piece_points import GivenPoints, Points, nearest_of_rows
 from ..graphs.piece_tree import PieceTree, linkage
 from ..graphs.pieces import Pieces, pieces
+from ..runtime.checks import integer, real
 from ..runtime.docstrings import describes_arguments
 from ..runtime.numerals import parse_budget
 from ..spaces.centres import Centres

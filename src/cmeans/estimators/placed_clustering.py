@@ -19,7 +19,8 @@ from ..data.outputs import Labels, RowOutputs
 from ..fitting.named_parameters import NamedParameters
 from ..fitting.runs_passes import RunsPasses
 from ..fitting.seen_rows import SeenRows, evenly_spaced
-from ..fitting.validation import read_rows, weights_of
+from ..fitting.validation import read_rows
+from ..fitting.weights import weights_of
 from ..spaces.centres import Centres
 from ..storage.parted_results import results_file
 from ..storage.row_writer import ResultsFile, Written

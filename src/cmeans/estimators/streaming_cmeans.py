@@ -25,11 +25,11 @@ from ..fitting.space import euclidean_space
 from ..fitting.streams.chunks import checked_chunk_size
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, StreamState
-from ..fitting.validation import integer, real
 from ..graphs.landmark_graph import automatic_landmarks
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Rule
+from ..runtime.checks import integer, real
 from ..runtime.docstrings import shares_parameters
 from ..runtime.user_warnings import ParameterWarning, warn
 from ..sampling.population import population_of

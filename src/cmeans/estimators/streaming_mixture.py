@@ -21,7 +21,8 @@ from ..fitting.attribute_names import restored_on_failure
 from ..fitting.named_parameters import NamedParameters
 from ..fitting.rows.out_of_range import refuse_overflow
 from ..fitting.streams.no_rows import has_no_rows, refuse_other_width
-from ..fitting.validation import integer, read_rows
+from ..fitting.validation import read_rows
+from ..runtime.checks import integer
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord

@@ -17,7 +17,9 @@ from ..engines import Engine, count_threads
 from ..kernels import Kernel, Precomputed
 from ..kernels.base import GammaName as GammaName
 from ..rules import Rule, Truncated
-from .validation import checked_square_diagonal, host_array, intact, integer
+from ..runtime.checks import integer
+from .diagonals import checked_square_diagonal
+from .validation import host_array, intact
 
 # Values that parameters of several estimators take by name
 Auto = Literal["auto"]

@@ -18,6 +18,7 @@ from ..data.outputs import Labels
 from ..engines import ThreadEngine
 from ..kernels import Kernel, Linear
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks
+from ..runtime.checks import integer, one_of, real
 from ..runtime.numerals import parse_budget
 from ..runtime.progress import current_listeners
 from ..solvers.checkpoints import CheckpointLog, checked_checkpoint
@@ -47,7 +48,7 @@ from .stages.known import KnownRows
 from .stages.linked import LinkedRows
 from .stages.refined import RefinedCut
 from .together import refuse_beside
-from .validation import CheckedRows, checked_random_state, integer, one_of, real
+from .validation import CheckedRows, checked_random_state
 from .ways.by_sweeps import BySweeps
 
 # parameters that a resumed fit may change

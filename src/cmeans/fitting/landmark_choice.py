@@ -10,6 +10,7 @@ from ..data.arrays import Array, Float64, IntArray
 from ..data.blocks import Blocks
 from ..data.scaling import Units
 from ..kernels import Kernel
+from ..runtime.checks import integer, one_of, real
 from ..runtime.parameter_object import ParameterObject
 from ..spaces import LandmarkSpace, landmark_space
 from .arguments import (
@@ -20,7 +21,6 @@ from .arguments import (
     matching_points,
     row_numbers,
 )
-from .validation import integer, one_of, real
 
 LandmarkMethod = Literal["auto", "rpcholesky", "k-means++", "uniform", "k-means"]
 METHODS: tuple[LandmarkMethod, ...] = ("auto", "rpcholesky", "k-means++", "uniform", "k-means")

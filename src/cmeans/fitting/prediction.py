@@ -29,6 +29,7 @@ from ..data.scaling import FeatureUnits, Units
 from ..engines import Engine
 from ..engines.dask.dask_api import is_collection
 from ..rules import Rule
+from ..runtime.checks import integer
 from ..runtime.docstrings import describes_arguments
 from ..runtime.offered import offered_if
 from ..runtime.progress import SILENT, Reporter, current_listeners
@@ -40,12 +41,14 @@ from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from ..sweeps.statistics import FinalSums
 from .arguments import asked_top_k
+from .diagonals import diagonal_for_prediction
 from .fitted_attributes import FittedAttributes, KeptMemberships, OutlierThreshold, noise_of
 from .rows.dask_answers import lazily
 from .rows.empty import warn_of_empty_rows
 from .runs_passes import RunsPasses
 from .seen_rows import SeenRows, evenly_spaced, first_rows
-from .validation import diagonal_for_prediction, integer, read_rows, weights_of
+from .validation import read_rows
+from .weights import weights_of
 
 Part = TypeVar("Part")
 

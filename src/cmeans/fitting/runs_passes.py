@@ -14,7 +14,8 @@ from ..runtime.user_warnings import naming
 from .arguments import check_engine
 from .rows.finite import names_of
 from .rows.out_of_range import naming_the_row
-from .validation import CheckedRows, read_rows, weights_of
+from .validation import CheckedRows, read_rows
+from .weights import weights_of
 
 
 class RunsPasses:

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..runtime.checks import one_of
 from ..runtime.parameter_object import ParameterObject
 from .arguments import Auto
-from .validation import one_of
 
 SearchName = Literal["auto", "breathing", "annealing", "hierarchical"]
 Acceleration = Literal["anderson"]

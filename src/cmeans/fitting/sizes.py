@@ -13,9 +13,10 @@ import numpy as np
 from ..data.arrays import Float64
 from ..data.blocks import Blocks
 from ..data.column_facts import facts_of
+from ..runtime.checks import one_of
 from ..runtime.parameter_object import ParameterObject
 from ..solvers.sizes import SizeLimits
-from .validation import host_array, one_of
+from .validation import host_array
 
 WANTED = {"least": "at least 0", "most": "above 0"}
 

@@ -37,6 +37,7 @@ from ..kernels import (
 )
 from ..landmarks.count import LEAST_AUTOMATIC, enough_landmarks
 from ..landmarks.select import choose, spanning_rows
+from ..runtime.checks import one_of
 from ..runtime.free_memory import free_memory
 from ..sampling.population import some_rows
 from ..spaces import (
@@ -56,11 +57,11 @@ from .arguments import (
     row_numbers,
     whole_diagonal,
 )
+from .diagonals import diagonal
 from .geometry import Geometry
 from .kernel_evidence import given_kernel, settled_kernel
 from .landmark_choice import Landmarks, given_landmarks, method_or, number_among
 from .rows.empty import without_empty_rows
-from .validation import diagonal, one_of
 
 
 @dataclass(frozen=True)

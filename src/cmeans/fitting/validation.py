@@ -1,11 +1,10 @@
-"""Validation of rows, weights and numbers given by the user; error messages name the argument."""
+"""Validation of rows and other arrays given by the user; error messages name the argument."""
 
 from __future__ import annotations
 
 import copy
 import os
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from ..data.arrays import (
-    ASYMMETRY,
     Array,
     Float64,
-    as_like,
     comes_by_arrow,
     in_order,
     is_foreign,
@@ -29,16 +26,12 @@ from ..data.arrays import (
     unlabelled,
     without_gradients,
 )
-from ..data.blocks import spans
 from ..data.damage import masked_entries, sparse_damage
 from ..data.files import open_blocks
 from ..data.limits import Limits
 from ..data.narrow_rows import NarrowRows, is_narrow
 from ..data.row_source import StoredRows, as_source
-from ..engines import brought, column_beside, rows_held
-from ..runtime.checks import integer as integer
-from ..runtime.checks import one_of as one_of
-from ..runtime.checks import real as real
+from ..engines import rows_held
 from .rows.advice import holds_dates, refuse_no_rows, refuse_text
 from .rows.finite import has_holes, hollow, names_of, takes_holes, way_out
 
@@ -160,60 +153,6 @@ def read_rows(
     return CheckedRows(x, 0 if shared else _nbytes(x), holes, names=names)
 
 
-def weights_of(
-    given: CheckedRows, sample_weight: Any, estimator_name: str
-) -> tuple[Float64, float]:
-    """Return sample weights (n,) and their unit: those given, or those that come with the rows."""
-    if given.weight is not None and sample_weight is not None:
-        raise ValueError(
-            f"{estimator_name}: sample_weight is given, and X brings weights of its own; open it "
-            "without weight=..., or leave it out."
-        )
-    if sample_weight is None and given.weight is None:
-        return read_weights(None, int(given.x.shape[0]), estimator_name)
-    weight = unlabelled(given.weight if sample_weight is None else sample_weight)
-    check = partial(_checked_weights, estimator_name)
-    column = column_beside(given.x, weight, check, "sample_weight", estimator_name)
-    if column is not None:
-        return _in_unit(column, estimator_name)
-    return read_weights(brought(weight), int(given.x.shape[0]), estimator_name)
-
-
-def read_weights(sample_weight: Any, n: int, estimator_name: str) -> tuple[Float64, float]:
-    """Return sample weights (n,) in float64 and their unit; for None a broadcast constant.
-
-    Weights far from 1, which float32 could not hold, are divided by a power of two, the unit, and
-    results multiplied by it: only ratios matter, and such factors round nothing.
-    """
-    if sample_weight is None:
-        return np.broadcast_to(1.0, (n,)), 1.0
-    sample_weight = intact(sample_weight, "sample_weight", estimator_name)
-    weight = np.asarray(to_numpy(sample_weight) if is_foreign(sample_weight) else sample_weight)
-    if weight.ndim == 0:
-        weight = np.full(n, weight)
-    if weight.shape != (n,):
-        raise ValueError(
-            f"{estimator_name}: sample_weight has shape {weight.shape}; one weight for each of the "
-            f"{n} rows is needed: shape ({n},)."
-        )
-    return _in_unit(_checked_weights(estimator_name, weight), estimator_name)
-
-
-def _checked_weights(estimator_name: str, weight: Any, start: int = 0) -> Float64:
-    """Return sample weights in float64, those from row `start` on."""
-    try:
-        with np.errstate(invalid="ignore"):  # a NaN may be a signalling one
-            weight = weight.astype(
-                np.float64, casting="safe" if np.iscomplexobj(weight) else "unsafe"
-            )
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{estimator_name}: sample_weight must be numbers: {error}.") from None
-    said = f"{estimator_name}: sample_weight"
-    refuse_entries(~np.isfinite(weight), weight, said, "weights must be finite", start)
-    refuse_entries(weight < 0, weight, said, "weights must not be negative", start)
-    return np.asarray(weight, np.float64)
-
-
 def refuse_entries(
     wrong: npt.NDArray[np.bool_], values: Any, said: str, why: str, start: int = 0
 ) -> None:
@@ -222,30 +161,6 @@ def refuse_entries(
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise ValueError(f"{said}[{start + row}] is {values[row]:g}; {why}.")
-
-
-def _in_unit(weight: Any, estimator_name: str) -> tuple[Any, float]:
-    """Return the same weights in a unit in which they are near 1, and the unit."""
-    if not weight.any():
-        raise ValueError(
-            f"{estimator_name}: every sample weight is zero; at least one row must have a positive "
-            "weight."
-        )
-    with np.errstate(over="ignore"):
-        total = weight.sum()
-    if not np.isfinite(total):
-        raise ValueError(
-            f"{estimator_name}: the sample weights add up to more than float64 holds; divide them "
-            f"by {weight.max():.3g}."
-        )
-    power = int(np.frexp(weight.max())[1])
-    if abs(power) <= 30:
-        return weight, 1.0
-    if isinstance(weight, np.ndarray):
-        scaled = np.ldexp(weight, -power)
-    else:
-        scaled = weight.mapped(np.ldexp, -power)
-    return scaled, float(np.ldexp(1.0, min(power, 1023)))
 
 
 def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomState:
@@ -371,69 +286,3 @@ def _nbytes(x: Array) -> int:
     if is_sparse(x):
         return int(x.data.nbytes + x.indices.nbytes + x.indptr.nbytes)
     return int(np.prod(x.shape)) * itemsize(x)
-
-
-def diagonal(value: Any, x: Array, estimator_name: str) -> Array:
-    """Return the given k(x, x) of every row (n,), in the library and dtype of the rows."""
-    value = intact(value, "diag", estimator_name)
-    try:
-        diag = in_order(
-            np.asarray(to_numpy(value) if is_foreign(value) else value, dtype=np.float64)
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{estimator_name}: diag must be numbers, k(x, x) of every row: {error}."
-        ) from None
-    if diag.ndim == 0:
-        diag = np.full(x.shape[0], diag)
-    if diag.shape != (x.shape[0],):
-        raise ValueError(
-            f"{estimator_name}: diag must hold one k(x, x) for each of the {x.shape[0]} rows (or "
-            f"one number for all), got shape {diag.shape}."
-        )
-    said = f"{estimator_name}: diag"
-    refuse_entries(~np.isfinite(diag), diag, said, "every k(x, x) must be finite")
-    return as_like(diag, x)
-
-
-def checked_square_diagonal(estimator_name: str, gram: Array) -> Array:
-    """Return the diagonal of a square kernel matrix, which must be symmetric."""
-    n, width = gram.shape
-    if n != width:
-        raise ValueError(
-            f'{estimator_name}(kernel="precomputed"): X has shape ({n}, {width}); give the square '
-            "kernel matrix, or only the columns of the landmarks with landmarks=their row numbers "
-            "and kernel=Precomputed(diagonal=k(x, x) of every row)."
-        )
-    xp = namespace(gram)
-    size = max(abs(float(xp.max(gram))), abs(float(xp.min(gram))))
-    for start, stop in spans(int(gram.shape[0]), 1024):
-        rows, columns = gram[start:stop, start:], gram[start:, start:stop]
-        worst = float(xp.max(xp.abs(rows - columns.T)))
-        if worst > ASYMMETRY * size:
-            raise ValueError(
-                f'{estimator_name}(kernel="precomputed"): the kernel matrix is not symmetric (k(x, '
-                f"y) and k(y, x) differ by up to {worst:.3g}); pass kernel values, not distances "
-                "of a one-sided kind, or (K + K.T) / 2."
-            )
-    return xp.asarray(xp.linalg.diagonal(gram), copy=True)
-
-
-def diagonal_for_prediction(
-    diag: Any,
-    x: Array,
-    estimator_name: str,
-    training: Float64 | None,  # (n,) k(x, x) of the training rows
-) -> Array | None:
-    """Return k(x, x) of new rows: as given, or known where it is constant or the rows are the
-    training rows; else None."""
-    if diag is not None:
-        return diagonal(diag, x, estimator_name)
-    assert training is not None, "models of kernels that take their values keep it"
-    if np.ptp(training) <= 1e-12 * np.abs(training).max():
-        return as_like(np.full(x.shape[0], training[0]), x)
-    if x.shape[0] == x.shape[1] == len(training):
-        own = to_numpy(namespace(x).linalg.diagonal(x)).astype(np.float64)
-        if np.allclose(own, training, rtol=1e-6, atol=0):
-            return as_like(own, x)
-    return None

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.arrays import Float64, IntArray
-from ..fitting.validation import integer
+from ..runtime.checks import integer
 from ..runtime.numerals import percent, several
 from ..runtime.tables import html_lines, html_table
 from .contrast import Contrast, contrast_of

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ..data.arrays import Float64, IntArray, is_sparse
 from ..fitting.seen_rows import KnowsOthers
-from ..fitting.validation import integer, one_of
+from ..runtime.checks import integer, one_of
 from ..runtime.numerals import several
 from .directions import Plane, plane_of
 from .exploration import CALLER, Exploration

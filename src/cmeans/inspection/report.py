@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..fitting.validation import one_of
+from ..runtime.checks import one_of
 from ..runtime.numerals import several
 from .directions import plane_of
 from .page.contents import contents, short

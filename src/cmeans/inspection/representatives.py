@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import is_sparse
-from ..fitting.validation import integer
+from ..runtime.checks import integer
 from .rows import InspectedRows, inspected, named_features
 from .tables import Table
 

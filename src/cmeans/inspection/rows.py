@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from ..data.arrays import Array, Float64, IntArray, host_float64, is_sparse, ratios
 from ..fitting.rows.advice import refuse_no_rows
 from ..fitting.seen_rows import Inspectable, SeenRows, first_rows
-from ..fitting.validation import integer
+from ..runtime.checks import integer
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from .steps import last_step, other_columns, shown_columns

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.arrays import Float64, host_float64, ratios, to_numpy
 from ..fitting.prediction import Predicting
-from ..fitting.validation import integer
+from ..runtime.checks import integer
 from ..spaces.centres import Centres
 from ..sweeps.state import State
 from .contrast import Contrast, contrast_of

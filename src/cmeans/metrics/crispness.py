@@ -8,7 +8,8 @@ import numpy as np
 
 from ..data.arrays import Float64, host_float64
 from ..fitting.prediction import Predicting
-from ..fitting.validation import intact, read_weights
+from ..fitting.validation import intact
+from ..fitting.weights import read_weights
 from .validity_sums import ValiditySums, sums_of_model
 
 ROUNDING = 1e-4  # margin by which a membership may exceed 1, as in float32 or after printing

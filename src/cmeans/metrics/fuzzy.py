@@ -10,7 +10,8 @@ from sklearn.utils import check_random_state
 
 from ..data.arrays import Float64, IntArray, host_float64
 from ..data.blocks import spans
-from ..fitting.validation import intact, integer
+from ..fitting.validation import intact
+from ..runtime.checks import integer
 from .labels import coded
 
 EXACT_ROWS = 20_000  # rows up to which all pairs of two fuzzy partitions take seconds

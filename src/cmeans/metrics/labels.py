@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from ..data.arrays import IntArray, is_foreign, to_numpy
-from ..fitting.validation import intact, one_of
+from ..fitting.validation import intact
+from ..runtime.checks import one_of
 
 NOISE = -1
 NOISE_OPTIONS = ("nearest", "cluster")

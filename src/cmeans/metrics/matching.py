@@ -11,7 +11,8 @@ from scipy.optimize import linear_sum_assignment
 from ..data.arrays import Float64, IntArray, is_foreign, to_numpy
 from ..data.blocks import spans
 from ..data.limits import DEFAULT
-from ..fitting.validation import intact, read_weights
+from ..fitting.validation import intact
+from ..fitting.weights import read_weights
 
 NOISE = -1
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..fitting.validation import intact, real
+from ..fitting.validation import intact
+from ..runtime.checks import real
 
 
 def error_reduction(initial: Any, final: float | None = None) -> float:

@@ -25,10 +25,10 @@ from ..fitting.streams.chunks import checked_chunk_size, new_seed
 from ..fitting.streams.each_chunk import EachChunk
 from ..fitting.streams.stream_fit import StreamingBase
 from ..fitting.streams.stream_state import Chunk, ChunkResult, FitSummary, StreamState
-from ..fitting.validation import integer, one_of
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Rule
+from ..runtime.checks import integer, one_of
 from ..runtime.docstrings import shares_parameters
 from ..runtime.progress import SILENT, Reporter
 from ..solvers.checkpoints import Packed

@@ -13,11 +13,11 @@ from ..estimators.adaptive_cmeans import SHARE, AdaptivePossibilisticCMeans
 from ..fitting.arguments import Auto, GammaName, InitName, InnerScaling
 from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Method, PlannedEvidence, Procedure
-from ..fitting.validation import one_of, real
 from ..fitting.ways.adaptive import AdaptiveProblem
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard, SparsePossibilistic
+from ..runtime.checks import one_of, real
 from ..runtime.docstrings import shares_parameters
 from ..solvers.adaptive import PilotWidths, merged
 from ..solvers.multistart import BestRun, possibilistic_scales

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
 from ..data.arrays import Array, Float64, as_like
-from ..fitting.validation import one_of
 from ..rules import Fuzzy, NativeFunctions, Possibilistic, Rule, SparsePossibilistic
 from ..rules.base import RuleEvidence, needed, with_numbers
 from ..rules.fuzzy import shares
-from ..runtime.checks import known_number
+from ..runtime.checks import known_number, one_of
 from ..runtime.docstrings import shares_parameters
 
 SparsityTest = Literal["global", "local"]

@@ -23,10 +23,10 @@ from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import FitContext, FitSettings, Method, Outcome, Procedure
 from ..fitting.search import Search, SearchName
 from ..fitting.space import build_geometry
-from ..fitting.validation import integer, one_of, real
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard, Rule
+from ..runtime.checks import integer, one_of, real
 from ..runtime.docstrings import shares_parameters
 from ..sampling.drawing import new_key
 from ..sampling.population import Population

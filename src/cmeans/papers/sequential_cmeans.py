@@ -14,11 +14,11 @@ from ..estimators.plotting import Plotting
 from ..fitting.arguments import Auto, GammaName, InnerScaling
 from ..fitting.landmark_choice import Landmarks
 from ..fitting.procedure import Method, Procedure
-from ..fitting.validation import integer, one_of, real
 from ..fitting.ways.adaptive import AdaptiveProblem, BaseAdaptive
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Hard, SparsePossibilistic
+from ..runtime.checks import integer, one_of, real
 from ..runtime.docstrings import shares_parameters
 from ..sampling.population import population_of, sample
 from ..solvers.multistart import BestRun

@@ -14,10 +14,10 @@ from ..fitting.geometry import Geometry
 from ..fitting.landmark_choice import Landmarks, landmarks_from
 from ..fitting.search import Search, SearchName
 from ..fitting.streams.stream_state import Chunk, ChunkResult
-from ..fitting.validation import one_of
 from ..kernels import Kernel
 from ..kernels.names import KernelName
 from ..rules import Rule
+from ..runtime.checks import one_of
 from ..runtime.docstrings import shares_parameters
 from ..solvers.fixed_point import Carried
 from ..solvers.solution import Solution

@@ -22,7 +22,8 @@ from ..fitting.landmark_choice import landmarks_from
 from ..fitting.rows.empty import without_empty_rows
 from ..fitting.rows.finite import takes_holes, without_partial
 from ..fitting.space import unit_sphere
-from ..fitting.validation import read_rows, weights_of
+from ..fitting.validation import read_rows
+from ..fitting.weights import weights_of
 from ..metrics.validity import silhouette_and_xie_beni
 from ..runtime.checks import is_auto
 from ..sampling.population import population_of, sample

@@ -19,8 +19,7 @@ from ..data.blocks import Blocks
 from ..fitting.arguments import Auto
 from ..fitting.fit import MAY_CHANGE, BaseCMeans
 from ..fitting.kernel_evidence import given_kernel
-from ..fitting.validation import integer
-from ..runtime.checks import is_auto
+from ..runtime.checks import integer, is_auto
 from ..runtime.numerals import in_digits, several, told_apart
 from ..runtime.progress import trials as telling_of_trials
 from ..runtime.tables import aligned, html_lines, html_table, texts_of

@@ -17,8 +17,10 @@ from ..data.row_source import StoredRows
 from ..engines import column_beside, without_checkpoint
 from ..fitting.fit import BaseCMeans
 from ..fitting.kernel_evidence import given_kernel
-from ..fitting.validation import integer, read_rows, weights_of
+from ..fitting.validation import read_rows
+from ..fitting.weights import weights_of
 from ..metrics.matching import adjusted_rand, jaccard
+from ..runtime.checks import integer
 from ..runtime.tables import aligned, html_lines, html_table
 from .compared import ComparedHere, ComparedThere, as_labels, labels_here
 

@@ -14,6 +14,7 @@ from ...data.blocks import Blocks
 from ...data.known_labels import GROUP, KnownLabels, free_part, known_of, with_known
 from ...engines import Engine, brought, column_beside
 from ...rules import Hard
+from ...runtime.checks import real
 from ...solvers.fit_identity import digest_of
 from ...spaces import Metrics
 from ...sweeps.passes import KnownPass
@@ -22,7 +23,7 @@ from ...sweeps.represented_rows import RepresentedRows
 from ...sweeps.state import State
 from ...sweeps.statistics import KnownSums
 from ..procedure import FitContext, Stage, Swept
-from ..validation import host_array, real, refuse_entries
+from ..validation import host_array, refuse_entries
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from ...engines import Engine
 from ...engines.base import Span
 from ...kernels import kernel_of
 from ...rules import Rule
+from ...runtime.checks import integer
 from ...runtime.user_warnings import warn
 from ...solvers.multistart import FitResult
 from ...solvers.solution import Solution
@@ -37,7 +38,6 @@ from ...streaming import StreamSummary
 from ...sweeps.final_pass import assign_all
 from ...sweeps.represented_rows import RepresentedRows
 from ..procedure import FitSettings
-from ..validation import integer
 from .stream_state import ChunkResult, FitSummary, StreamState
 
 LARGEST_SEED = 2**31 - 1

@@ -36,7 +36,8 @@ from ..result_warnings import fallen_centres, warn_of_rows
 from ..rows.out_of_range import refuse_overflow
 from ..stages.known import sums_of_known
 from ..stretched import stretched
-from ..validation import read_rows, weights_of
+from ..validation import read_rows
+from ..weights import weights_of
 from .chunk_absorbing import AbsorbsChunks
 from .chunk_clustering import as_of
 from .chunks import (

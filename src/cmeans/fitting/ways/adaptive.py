@@ -14,7 +14,7 @@ import numpy as np
 from ...data.arrays import Array, row_bytes
 from ...data.blocks import Blocks
 from ...rules import SparsePossibilistic
-from ...runtime.checks import is_auto
+from ...runtime.checks import is_auto, one_of, real
 from ...runtime.docstrings import describes_arguments
 from ...runtime.numerals import in_digits
 from ...runtime.user_warnings import ParameterWarning, warn
@@ -37,7 +37,6 @@ from ..kernel_evidence import given_kernel
 from ..procedure import FitContext, FitSettings, Method, Outcome, PlannedEvidence, Procedure
 from ..space import build_geometry
 from ..stages.scaled import ScaledFeatures
-from ..validation import one_of, real
 
 WIDER = math.sqrt(2.0)  # factor of scales from one stage to the next
 NARROW = 2.0  # alpha of the first stage, over the concentration of distances

@@ -8,7 +8,8 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from ...data.arrays import Float64, host_float64
-from ...fitting.validation import host_array, one_of
+from ...fitting.validation import host_array
+from ...runtime.checks import one_of
 from ...runtime.numerals import several
 from ..contrast import contrast_of
 from ..figure import (

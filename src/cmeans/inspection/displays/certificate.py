@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ...data.arrays import Float64
-from ...fitting.validation import integer
+from ...runtime.checks import integer
 from ...runtime.numerals import percent, several
 from ..figure import colour, count_axis
 from .base import Display

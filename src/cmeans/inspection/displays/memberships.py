@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from ...data.arrays import Float64
-from ...fitting.validation import one_of
+from ...runtime.checks import one_of
 from ...runtime.numerals import percent
 from ..figure import LEGEND, SEQUENTIAL, colour, name_groups
 from ..rows import inspected

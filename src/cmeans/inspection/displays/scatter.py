@@ -8,7 +8,8 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64, is_sparse
-from ...fitting.validation import host_array, one_of
+from ...fitting.validation import host_array
+from ...runtime.checks import one_of
 from ...runtime.numerals import percent, several
 from ..direct_labels import label_apart
 from ..directions import Plane, plane_of

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...data.arrays import Float64
-from ...fitting.validation import read_weights
+from ...fitting.weights import read_weights
 from ...runtime.numerals import percent, several
 from ..figure import colour, count_axis, lines_of_text, plain
 from ..rows import inspected

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...data.arrays import Float64, IntArray, host_float64, in_float64
 from ...data.blocks import Blocks
-from ...fitting.validation import host_array, integer
+from ...fitting.validation import host_array
+from ...runtime.checks import integer
 from ...runtime.numerals import several
 from ...sampling.pairwise import Affinity, KernelAffinity, affinity
 from ..figure import SEQUENTIAL
