@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -15,7 +13,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.arrays import Float64
-from ..data.known_labels import GROUP, LABEL
 from ..data.outputs import FloatArray, Labels
 from ..engines import Engine
 from ..fitting.arguments import Auto, InitName, MissingName
@@ -27,7 +24,6 @@ from ..fitting.mixture import (
     AnyMixture,
     ImputePass,
     LikelihoodPass,
-    deviance,
     given_mixture,
     in_shape,
     is_mixture,
@@ -37,7 +33,8 @@ from ..fitting.mixture import (
     spread_over,
     with_noise,
 )
-from ..fitting.procedure import FitContext, Method, Outcome, Procedure
+from ..fitting.number_by_bic import NumberByBic, numbers_to_choose
+from ..fitting.procedure import Method, Procedure
 from ..fitting.rows.dask_answers import lazily
 from ..fitting.search import Search, SearchName
 from ..fitting.stages.powered import PoweredFeatures
@@ -50,7 +47,7 @@ from ..runtime.checks import ParameterError, integer, is_auto
 from ..runtime.docstrings import describes_arguments, shares_parameters
 from ..solvers.stretched import SHAPES, MixtureVolumes
 from ..spaces import Space
-from ..sweeps.final_pass import RowTaker
+from ..spaces.metrics import Metrics
 from ..sweeps.state import State
 from .kernel_kmeans import KernelKMeans
 from .plotting import Plotting
@@ -226,9 +223,16 @@ class GaussianMixture(Plotting, BaseCMeans):
             stages=(*self._powered(), stage, ToldInSteps()),
             space_of_holes=partial(incomplete_space, pairs=pairs),
         )
-        if (choices := self._choices()) is None:
+        name = type(self).__name__
+        choices = numbers_to_choose(self.n_clusters, self.init, name)
+        if choices is None:
             return plain
-        return replace(plain, cluster=partial(self._by_bic, choices), most_clusters=choices[-1])
+        said = f"{name}(n_clusters={self.n_clusters!r})"
+        by_bic = NumberByBic(choices, self._by_sweeps, self._n_parameters, said, self._too_few)
+        return replace(plain, cluster=by_bic, most_clusters=choices[-1])
+
+    def _n_parameters(self, metrics: Metrics) -> int:
+        return n_parameters(self._covariance.shape, metrics, noise=is_auto(self.noise))
 
     def _check_tails(self) -> None:
         """Refuse tails and rounding beside what they do not go with."""
@@ -256,67 +260,6 @@ class GaussianMixture(Plotting, BaseCMeans):
             raise ParameterError(type(self).__name__, "powers", self.powers, wanted)
         return (PoweredFeatures(),)
 
-    def _choices(self) -> range | None:
-        """Return the numbers of clusters to choose from; None where one is given."""
-        value, name = self.n_clusters, type(self).__name__
-        if not isinstance(value, tuple | list):
-            return None
-        if len(value) != 2 or not all(isinstance(one, numbers.Integral) for one in value):
-            wanted = "{name} must be a number, or the range (least, most) to choose from by BIC."
-            raise ParameterError(name, "n_clusters", value, wanted)
-        least, most = (integer(one, "n_clusters", name, 1) for one in value)
-        if least >= most:
-            wanted = "of the range {name} the second number must be the larger one."
-            raise ParameterError(name, "n_clusters", value, wanted)
-        if not isinstance(self.init, str):
-            wanted = "where n_clusters is a range, {name} must be a name."
-            raise ParameterError(name, "init", type(self.init).__name__, wanted)
-        return range(least, most + 1)
-
-    def _by_bic(self, choices: range, context: FitContext) -> Outcome:
-        """Fit every number of clusters, each as if it were the only one, and return the best."""
-        if {LABEL, GROUP} & set(context.blocks.columns):
-            raise ValueError(
-                f"{type(self).__name__}(n_clusters={self.n_clusters!r}): likelihoods by which "
-                "numbers compare are those of free rows; give one number beside known_labels= and "
-                "must_link=."
-            )
-
-        def fitted(n_clusters: int, taker: RowTaker | None = None) -> Outcome:
-            settings = replace(
-                context.settings, n_clusters=n_clusters, rng=deepcopy(context.settings.rng)
-            )
-            scope = f"{n_clusters} clusters{', again' if taker is not None else ''}/"
-            run = replace(context, settings=settings, taker=taker, scope=scope)
-            return self._by_sweeps(run)
-
-        weight = float(context.blocks.weight.sum()) * context.blocks.unit
-        best, bics = None, list[float]()
-        for number in range(choices[0], context.settings.n_clusters + 1):  # of no more than rows
-            found = fitted(number)
-            metrics = found.result.state.metrics
-            assert metrics is not None, "a mixture has metrics"
-            free = n_parameters(self._covariance.shape, metrics, noise=is_auto(self.noise))
-            bics.append(deviance(found, context.engine) + free * math.log(weight))
-            if bics[-1] == min(bics):
-                best = found
-        if best is None:
-            raise ValueError(
-                f"{type(self).__name__}(n_clusters={self.n_clusters!r}): "
-                f"{self._too_few.format(n=context.blocks.n_rows)}"
-            )
-        chosen = choices[int(np.argmin(bics))]
-        if context.taker is not None:
-            best = fitted(chosen, context.taker)
-        last = choices[0] + len(bics) - 1
-        have = "has" if chosen == 1 else "have"
-        said = f"; of {choices[0]} to {last} clusters, {chosen} {have} the least BIC"
-        result = best.result
-        attributes = {**result.attributes, "bics_": np.array(bics)}
-        return replace(
-            best, result=replace(result, attributes=attributes, reason=result.reason + said)
-        )
-
     def _check_init(self) -> None:
         if not is_mixture(self.init, type(self).__name__):
             super()._check_init()
@@ -338,7 +281,7 @@ class GaussianMixture(Plotting, BaseCMeans):
             found["noise_weight_"] = max(1.0 - float(weights.sum()), 0.0)
         return {
             **found,
-            "n_parameters_": n_parameters(name, state.metrics, noise=is_auto(self.noise)),
+            "n_parameters_": self._n_parameters(state.metrics),
             "weights_": weights,
             "means_": space.as_points(state.centres),
             "covariances_": in_shape(state.metrics.covariances, name, live),
