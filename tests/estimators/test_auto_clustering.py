@@ -14,8 +14,8 @@ from sklearn.pipeline import Pipeline
 
 import cmeans
 from cmeans import AutoClustering, DataWarning, KernelKMeans
-from cmeans.estimators import auto_choice, auto_rows
-from cmeans.estimators.auto_spaces import COSTS, SamplePartitions
+from cmeans.estimators import auto_rows
+from cmeans.estimators.auto_spaces import CANDIDATES, COSTS, ON_A_PLANE, SamplePartitions
 from cmeans.persistence.model_file import read_metadata
 from cmeans.runtime.progress import Progress, listening
 
@@ -218,5 +218,5 @@ def test_what_it_refuses() -> None:
 
 
 def test_costs_cover_all_candidates() -> None:
-    for spaces in (*auto_choice.CANDIDATES.values(), auto_choice.ON_A_PLANE):
+    for spaces in (*CANDIDATES.values(), ON_A_PLANE):
         assert set(spaces) <= set(COSTS)

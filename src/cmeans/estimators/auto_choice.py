@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from ..data.arrays import IntArray
 from ..evidence.consensus import Consensus, consensus
 from ..evidence.gain_drops import CLEAR, GainDrops, gain_drops
-from ..evidence.kind import MANY, TABLE
+from ..evidence.kind import TABLE
 from ..evidence.near_rows import NearRows
 from ..evidence.neighbour_score import neighbour_score
 from ..evidence.number_choice import NumberChoice, chosen_number
@@ -31,12 +31,7 @@ APART_IN_TABLES = 5.0
 CLEAR_IN_TABLES = 10.0  # drop from which pieces say how many clusters a table has
 INTACT = 0.999  # score of pieces that divide no near rows
 LEVEL = 0.002  # of the score, within which a clear cut into pieces loses to none
-# by what rows are, the spaces that are candidates, and those whose over-segmentations vote
-CANDIDATES = {
-    TABLE: ("pieces", "plain", "graph", "covariances", "consensus"),
-    MANY: ("pieces", "plain", "graph", "communities"),
-}
-ON_A_PLANE = ("pieces", "plain", "graph", "covariances")
+# whose over-segmentations vote
 VOTERS = ("pieces", "dense pieces", "plain", "graph", "covariances")
 COSTLY = ("consensus",)  # spaces that are not tried twice, nor where they cannot win
 # what a table gets where no cut is clear: of several, the first that is a candidate

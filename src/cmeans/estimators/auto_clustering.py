@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
@@ -17,7 +17,6 @@ from ..data.arrays import IntArray
 from ..data.blocks import mapped
 from ..data.outputs import FloatArray, Labels
 from ..engines import Engine
-from ..evidence.gain_drops import CLEAR
 from ..evidence.kind import kind_of
 from ..evidence.near_rows import NearRows
 from ..evidence.record import Evidence
@@ -25,22 +24,26 @@ from ..fitting.arguments import Auto, check_engine
 from ..fitting.attribute_names import restored_on_failure
 from ..fitting.seen_rows import OtherPartition
 from ..fitting.validation import checked_random_state, read_rows
-from ..runtime.checks import is_auto, number_bounds, one_of, real
+from ..runtime.checks import number_bounds, one_of, real
 from ..runtime.docstrings import describes_arguments
 from ..runtime.progress import trials
-from ..runtime.user_warnings import naming, warn
+from ..runtime.user_warnings import naming
 from ..solvers.observer import FitRecord
 from ..storage.row_writer import Written
 from .auto_candidates import CandidatePartitions
-from .auto_choice import CANDIDATES, MOST, ON_A_PLANE, AutoChoice
+from .auto_choice import MOST, AutoChoice
+from .auto_notes import completed
 from .auto_rows import SCALERS, JudgedRows, judged_rows
-from .auto_spaces import COSTS, SamplePartitions, SpaceWords
+from .auto_spaces import (
+    SamplePartitions,
+    SpaceWords,
+    check_candidates,
+    spaces_that_may_win,
+)
 from .fits_to_all import FitsToAll
 from .placed_clustering import WholeClustering
 
 BUDGET = 1e8  # row visits: some ten seconds of one processor
-SPACES = tuple(name for name in COSTS if name != "dense pieces")
-FEWEST = 5  # far rows that are a group to tell of
 
 
 class AutoClustering(WholeClustering):
@@ -225,7 +228,7 @@ class AutoClustering(WholeClustering):
             choice.partitions.ended = ended
             evidence = choice.choose()
         words = replace(words, least_piece=choice.least_piece)
-        evidence = self._completed(evidence, judged, choice, most, fits)
+        evidence = completed(evidence, judged, choice, most, fits, name)
         return evidence, fits, choice.stop_reason
 
     @describes_arguments
@@ -325,61 +328,9 @@ class AutoClustering(WholeClustering):
         if judged.more[0] is not judged.x:
             wider = SamplePartitions(*judged.more, words, over, deadline)
         near = NearRows.of(judged.x, judged.weights)
-        candidates = self._spaces(kind)
+        candidates = spaces_that_may_win(self.candidates, kind, type(self).__name__)
         return AutoChoice(
             near, partitions, wider, candidates, kind, float(self.budget), least, most
-        )
-
-    def _spaces(self, kind: str) -> tuple[str, ...]:
-        """Return the spaces that may win."""
-        of_kind = CANDIDATES.get(kind, ON_A_PLANE)
-        if is_auto(self.candidates):
-            return of_kind
-        given = [str(name) for name in self.candidates]
-        out = {name.removeprefix("not ") for name in given if name.startswith("not ")}
-        taken = tuple(name for name in given if not name.startswith("not "))
-        left = tuple(name for name in taken or of_kind if name not in out)
-        if not left:
-            raise ValueError(
-                f"{type(self).__name__}(candidates={self.candidates!r}): none is left; name one."
-            )
-        return left
-
-    def _completed(
-        self,
-        evidence: Evidence,
-        judged: JudgedRows,
-        choice: AutoChoice,
-        most: float,
-        fits: FitsToAll,
-    ) -> Evidence:
-        """Return the evidence with what all rows say, and warn of what one should know."""
-        name, notes = type(self).__name__, []
-        partition: IntArray | None = None
-        there = choice.choice.number if choice.choice else evidence.n_clusters
-        if evidence.n_clusters == 1 and choice.choice is not None and there > 1:
-            notes.append(
-                f"The answer is one cluster; evidence_.partition has the {there} that there would "
-                f"be, and n_clusters={there} finds them."
-            )
-            partition = fits.labels(slice(None), evidence.space, there)
-        elif choice.choice is not None:
-            notes += _at_the_end(choice, there, most)
-        if judged.far is not None and len(judged.far) >= FEWEST:
-            count = len(judged.far)
-            notes.append(
-                f"{count:,} rows lie far from all others, such as row {int(judged.far[0])}: a "
-                "cluster of their own, or errors; evidence_.far_rows has their numbers."
-            )
-        for note in notes:
-            warn(f"{name}: {note}")
-        return replace(
-            evidence,
-            scaling=judged.scaling,
-            scaling_name=judged.scaling_name,
-            far_rows=judged.far,
-            partition=partition,
-            notes=notes,
         )
 
     def _check(self) -> None:
@@ -390,29 +341,7 @@ class AutoClustering(WholeClustering):
         one_of(self.scaling, "scaling", name, ("auto", *SCALERS))
         if self.time_limit is not None:
             real(self.time_limit, "time_limit", name, above=True, others="None or ")
-        if not is_auto(self.candidates):
-            if isinstance(self.candidates, str):
-                raise ValueError(
-                    f"{name}(candidates={self.candidates!r}): give a list: [{self.candidates!r}]."
-                )
-            if not isinstance(self.candidates, Iterable):
-                raise ValueError(
-                    f'{name}(candidates={self.candidates!r}): "auto", or a list of names.'
-                )
-            for space in self.candidates:
-                one_of(str(space).removeprefix("not "), "candidates", name, SPACES)
-
-
-def _at_the_end(choice: AutoChoice, number: int, most: float) -> list[str]:
-    """Say where there may be more clusters than were looked for."""
-    larger = "Give n_clusters=(least, most) with a larger most."
-    drops = choice.drops
-    if drops.ratio >= CLEAR and drops.number > most:
-        return [f"{drops.number} clusters stand out, more than the {most:g} allowed. {larger}"]
-    by_consensus = choice.choice is not None and choice.choice.labels is not None
-    if number >= most or (by_consensus and number >= MOST):
-        return [f"{number} clusters are the most that were looked for; there may be more. {larger}"]
-    return []
+        check_candidates(self.candidates, name)
 
 
 @describes_arguments

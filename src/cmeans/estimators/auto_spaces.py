@@ -4,7 +4,7 @@ sample into any number of clusters, and what they cost."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
+from ..evidence.kind import MANY, TABLE
+from ..runtime.checks import is_auto, one_of
 from .connectivity_clustering import ConnectivityClustering
 from .consensus_clustering import ConsensusClustering
 from .gaussian_mixture import GaussianMixture
@@ -33,6 +35,13 @@ COSTS = {
     "communities": (200.0, 800.0, 0.0),
     "consensus": (0.0, 800.0, 2800.0),
 }
+SPACES = tuple(name for name in COSTS if name != "dense pieces")  # that users may name
+# by what rows are, the spaces that are candidates
+CANDIDATES = {
+    TABLE: ("pieces", "plain", "graph", "covariances", "consensus"),
+    MANY: ("pieces", "plain", "graph", "communities"),
+}
+ON_A_PLANE = ("pieces", "plain", "graph", "covariances")
 
 
 class OutOfTimeError(Exception):
@@ -59,6 +68,32 @@ QUICK: dict[str, dict[str, Any]] = {
     "plain": {"search": None, "n_init": 2},
     "covariances": {"search": None, "tol": 1e-2},
 }
+
+
+def check_candidates(candidates: Any, name: str) -> None:
+    """Refuse candidates that are no spaces."""
+    if is_auto(candidates):
+        return
+    if isinstance(candidates, str):
+        raise ValueError(f"{name}(candidates={candidates!r}): give a list: [{candidates!r}].")
+    if not isinstance(candidates, Iterable):
+        raise ValueError(f'{name}(candidates={candidates!r}): "auto", or a list of names.')
+    for space in candidates:
+        one_of(str(space).removeprefix("not "), "candidates", name, SPACES)
+
+
+def spaces_that_may_win(candidates: Any, kind: str, name: str) -> tuple[str, ...]:
+    """Return the spaces that `candidates` leave for rows of a kind."""
+    of_kind = CANDIDATES.get(kind, ON_A_PLANE)
+    if is_auto(candidates):
+        return of_kind
+    given = [str(space) for space in candidates]
+    out = {space.removeprefix("not ") for space in given if space.startswith("not ")}
+    taken = tuple(space for space in given if not space.startswith("not "))
+    left = tuple(space for space in taken or of_kind if space not in out)
+    if not left:
+        raise ValueError(f"{name}(candidates={candidates!r}): none is left; name one.")
+    return left
 
 
 @dataclass(frozen=True)
