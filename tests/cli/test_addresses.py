@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +49,46 @@ def test_all_lies_in_a_bucket(cmeans: Command, server: ObjectServer) -> None:
         "cmeans: --out s3://bucket/run: lies in s3://bucket/run, all of which is read as rows; "
         "choose a folder outside.\n"
     )
+
+
+KILLED = """
+import os, signal, sys
+from cmeans.cli import main
+from cmeans.data.addresses import address
+from cmeans.solvers.checkpoints import CheckpointLog
+
+address._PAUSES = (0.0,) * 9
+write, written = CheckpointLog.write, []
+
+def killed(log):
+    write(log)
+    written.append(log)
+    if len(written) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+CheckpointLog.write = killed
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.minutes
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
+def test_a_killed_fit_goes_on_in_a_bucket_that_fails(
+    cmeans: Command, server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = ["fit", "s3://bucket/d", "-c", "3", "--columns", "a,b,c,d", "--tol", "1e-12"]
+    whole = cmeans(*fit, "--out", tmp_path / "whole")
+    kept = ["--checkpoint", "s3://bucket/kept", "--checkpoint-minutes", "0"]
+    monkeypatch.setattr(addresses, "_PAUSES", (0.0,) * 9)
+    server.faults = 0.1
+    words = [sys.executable, "-c", KILLED, *fit, *kept, "--out", str(tmp_path / "run")]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    resumed = cmeans(*fit, *kept, "--resume", "--out", tmp_path / "run")
+    assert resumed.code == 0, resumed.err
+    assert resumed.summary["objective"] == whole.summary["objective"]
+    old, new = (pq.read_table(tmp_path / name / "labels.parquet") for name in ("whole", "run"))
+    assert new.equals(old)
 
 
 def test_a_stream_reads_a_bucket_and_grows_here(

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -295,6 +296,31 @@ def test_a_fit_decodes_rows_of_a_store_once(
     rows = cmeans.open_blocks(far)
     assert np.array_equal(model.predict(rows), model.labels_)
     assert rows._kept.copy is None
+
+
+def test_a_file_is_asked_for_once_when_opened_and_once_a_sweep(
+    server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(addresses, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    every = [f"bucket/d/{part}.npy" for part in range(3)]
+    server.objects.update((name, npy(X + part)) for part, name in enumerate(every))
+
+    def questions() -> list[str]:
+        heads = [asked.split("/", 1)[1] for asked in server.asked if asked.startswith("HEAD")]
+        server.asked.clear()
+        return heads
+
+    rows = cmeans.open_blocks(Address("s3://bucket/d", server.options))
+    assert sorted(questions()) == ["bucket/d", *every]  # by PyArrow, which asks how long it is
+    for _ in range(2):
+        clock[0] += 2
+        assert np.array_equal(rows.read(0, 300), np.vstack([X, X + 1, X + 2]))
+        assert questions() == every
+    clock[0] += 2
+    server.objects[every[1]] = npy(X[1:])
+    with pytest.raises(RowsError, match=r"s3://bucket/d/1\.npy: changed"):
+        rows.read(0, 300)
 
 
 def test_a_file_that_changes_is_told(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:

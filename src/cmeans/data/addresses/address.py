@@ -10,7 +10,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import total_ordering
+from functools import partial, total_ordering
 from glob import has_magic
 from pathlib import Path, PurePosixPath
 from stat import S_ISDIR
@@ -29,6 +29,7 @@ from .stores import (
     FsspecStore,
     KnownFile,
     ObjectStore,
+    Reader,
     WebStore,
 )
 
@@ -90,7 +91,7 @@ class Address(os.PathLike[str]):
             self._options = {**dict(parse_qsl(query)), **self.storage_options}
         self._root, _, self._key = rest.partition("/")
         self._store: ObjectStore | None = None
-        self._known: tuple[float, KnownFile] | None = None
+        self._known: tuple[float | None, KnownFile] | None = None  # when it was first believed
         self._opening = threading.Lock()
         # what it was when it was listed, and its place among the files that were listed with it
         self._listed: KnownFile | None = None
@@ -101,8 +102,7 @@ class Address(os.PathLike[str]):
         url = f"{self.scheme}://{user}{self._root}/{key}{self._query}"
         other = Address(url, self.storage_options)
         other._store = self._store
-        if known is not None:
-            other._known = (time.monotonic(), known)
+        other._known = None if known is None else (None, known)
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -177,15 +177,20 @@ class Address(os.PathLike[str]):
         return False
 
     def stat(self) -> KnownFile:
-        """Return what is known of the file, which is asked for anew after a second."""
+        """Return what is known of the file, which is asked for anew a second after it was first
+        believed: a list of many files is believed of each until it has been opened."""
         known = self._found()
         if known is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self))
         return known
 
     def _found(self) -> KnownFile | None:
-        if self._known is not None and time.monotonic() - self._known[0] < _FRESH:
-            return self._known[1]
+        now = time.monotonic()
+        if self._known is not None:
+            since, known = self._known
+            self._known = (now if since is None else since), known
+            if now - self._known[0] < _FRESH:
+                return known
         found = self._tried("read", lambda store: store.info(self._path))
         self._known = None if found is None else (time.monotonic(), found)
         return found
@@ -216,7 +221,7 @@ class Address(os.PathLike[str]):
             fetched = _fetched.get(key)
             if fetched is None:
                 blocks, start = self._place if found == self._listed else (None, 0)
-                fetched = _fetched[key] = Fetched(self._bytes, found.st_size, blocks, start)
+                fetched = _fetched[key] = Fetched(self._reading(), found.st_size, blocks, start)
             self._kept = fetched  # for as long as the address is there
         raw = FetchedFile(fetched)
         return raw if buffering == 0 else io.BufferedReader(raw, _BUFFER)
@@ -294,14 +299,19 @@ class Address(os.PathLike[str]):
             return f"{self._root.partition('@')[0]}/{self._key}".rstrip("/")
         return self.url if self.scheme in _WEB else self.url.removesuffix(self._query)
 
-    def _bytes(self, start: int, stop: int) -> bytes:
-        def read(store: ObjectStore) -> bytes:
-            data = store.read(self._path, start, stop)
+    def _reading(self) -> Reader:
+        """Return what reads bytes of the file, which is opened once."""
+        opened = list[Reader]()
+
+        def read(start: int, stop: int, store: ObjectStore) -> bytes:
+            if not opened:
+                opened.append(store.opened(self._path))
+            data = opened[0](start, stop)
             if len(data) != stop - start:
                 raise OSError(f"of {stop - start:,} bytes {len(data):,} came")
             return data
 
-        return self._tried("read", read)
+        return lambda start, stop: self._tried("read", partial(read, start, stop))
 
     def _written(self, ask: Callable[[ObjectStore], object]) -> None:
         """Ask the store to change something; an OSError where that fails."""

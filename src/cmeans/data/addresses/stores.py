@@ -10,11 +10,12 @@ import urllib.error
 import urllib.request
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
+from functools import partial
 from pathlib import Path
 from stat import S_IFDIR, S_IFREG
 from typing import Any
@@ -22,6 +23,7 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
+Reader = Callable[[int, int], bytes]
 _PIECE = 2**24  # bytes that are sent at a time
 _PATIENCE = 30.0  # seconds without a word from a server of the web
 
@@ -57,8 +59,9 @@ class ObjectStore(ABC):
         """Yield the files in a folder and the folders in it, by their paths from there on."""
 
     @abstractmethod
-    def read(self, path: str, start: int, stop: int) -> bytes:
-        """Return bytes start ... stop - 1, or fewer where the file ends or the answer does."""
+    def opened(self, path: str) -> Reader:
+        """Return what gives bytes start ... stop - 1 of a file, or fewer where the file ends or the
+        answer does."""
 
     @abstractmethod
     def put(self, path: str, file: Path) -> None:
@@ -146,9 +149,14 @@ class ArrowStore(ObjectStore):
             if found is not None and found is not FOLDER:
                 yield info.path.removeprefix(path).lstrip("/"), found
 
-    def read(self, path: str, start: int, stop: int) -> bytes:
-        with _final_errors(), self._store.open_input_file(path) as file:
-            return bytes(file.read_at(stop - start, start))
+    def opened(self, path: str) -> Reader:
+        def read(start: int, stop: int) -> bytes:
+            with _final_errors():
+                return bytes(file.read_at(stop - start, start))
+
+        with _final_errors():
+            file = self._store.open_input_file(path)  # which asks the store how long it is
+        return read
 
     def put(self, path: str, file: Path) -> None:
         with (
@@ -223,8 +231,8 @@ class FsspecStore(ObjectStore):
         for name, found in self._store.find(path, detail=True).items():
             yield name.lstrip("/").removeprefix(top).lstrip("/"), _of_fsspec(found)
 
-    def read(self, path: str, start: int, stop: int) -> bytes:
-        return bytes(self._store.cat_file(path, start=start, end=stop))
+    def opened(self, path: str) -> Reader:
+        return lambda start, stop: bytes(self._store.cat_file(path, start=start, end=stop))
 
     def put(self, path: str, file: Path) -> None:
         if _PUT_WHOLE & {*np.atleast_1d(self._store.protocol)}:
@@ -286,7 +294,10 @@ class WebStore(ObjectStore):
     def below(self, path: str) -> Iterator[tuple[str, KnownFile]]:
         return iter(())
 
-    def read(self, path: str, start: int, stop: int) -> bytes:
+    def opened(self, path: str) -> Reader:
+        return partial(self._read, path)
+
+    def _read(self, path: str, start: int, stop: int) -> bytes:
         with self._asked(path, start, stop) as answer:
             if answer.status == 206:
                 return bytes(answer.read(stop - start))

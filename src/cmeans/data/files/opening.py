@@ -230,13 +230,16 @@ def open_rows(
     """Return the rows that are asked for, and their columns. Tables whose rows take no more than
     `in_memory` bytes are read at once."""
     paths: Sequence[Path] = ()
+    size = 0
     if comes_by_arrow(asked.file):
         if asked.bits is not None:
             raise RowsError(f"{asked.spell('bits', asked.bits)}: what comes by Arrow has numbers.")
         files: list[OpenedFile] = [_stream(asked)]
     else:
-        paths = found(asked.file)
-        files = [open_file(file, asked) for file in paths]
+        paths, files = found(asked.file), []
+        for path in paths:
+            files.append(open_file(path, asked))
+            size += path.stat().st_size  # at once, while a store need not be asked again
     first = files[0]
     for file in files[1:]:
         _refuse_other(file, first)
@@ -246,7 +249,6 @@ def open_rows(
         return first.read(choice), choice.columns
     where = first.header.where if len(files) == 1 else _name(asked.file)
     choices = [found_again(choice, header, file.header) for file in files]
-    size = sum(path.stat().st_size for path in paths)
     far = any(isinstance(path, Address) for path in paths)
     rows = _joined(
         where,

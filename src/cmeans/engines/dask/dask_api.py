@@ -94,8 +94,7 @@ def placed(workers: dict[str, list[str]]) -> Iterator[None]:
 def free(client: Any, futures: list[Any]) -> None:
     """Let the tasks of results that are there run anywhere, once they have to run again."""
     anywhere: dict[Any, list[str]] = {future.key: [] for future in futures}
-    if settled(client, futures, 5.0):  # else the scheduler may not know them yet
-        client.sync(client.scheduler.set_restrictions, worker=anywhere)
+    client.sync(client.scheduler.set_restrictions, worker=anywhere)
 
 
 def settled(client: Any, futures: list[Any], seconds: float) -> bool:

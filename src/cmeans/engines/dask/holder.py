@@ -6,7 +6,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from ...data.row_source import RowsError
@@ -14,6 +14,7 @@ from ..parts.holder import Holder
 from ..parts.orders import Answer, Work
 from ..parts.placement import fair_places, groups_of
 from .dask_api import (
+    free,
     gathering,
     has_come,
     has_killed_workers,
@@ -43,6 +44,7 @@ WORKERS_DIE = (
 
 # tasks by their keys, which end in the number of the partition that they run beside
 Graph = dict[str, Any]
+Found = TypeVar("Found")
 
 
 class LostWorkersError(Exception):
@@ -105,12 +107,28 @@ class DaskHolder(Holder):
         return answered, order, numbers, parts, slots, store
 
     def results(self, graph: Callable[[], tuple[Graph, list[str]]]) -> list[Any]:
-        """Return the results of some keys of a graph, which `graph()` makes with them: once more
-        where workers that it names are lost, so that nobody works at it."""
+        """Return the results of some keys of a graph, which `graph()` makes with them."""
+        return self._placed(lambda: self.gathered(*graph()))
+
+    def free(self) -> None:
+        """Place the partitions, and let what workers keep beside them be made anywhere once its
+        worker is gone."""
+        self._placed(self._freed)
+
+    def _freed(self) -> None:
+        stores = list(self.stores.values())
+        self._await(partial(settled, self.client, stores))
+        free(self.client, stores)
+        if self._have_lost(self.client.nthreads()):  # perhaps before it was free
+            raise LostWorkersError
+
+    def _placed(self, ask: Callable[[], Found]) -> Found:
+        """Ask workers where partitions are: once more where one that is named is lost, so that
+        nobody works at it."""
         for _ in range(LOSSES):
             self.place()
             try:
-                return self.gathered(*graph())
+                return ask()
             except LostWorkersError:
                 self.release()
         raise RowsError(WORKERS_DIE)

@@ -18,7 +18,6 @@ from .dask_api import (
     by_row,
     column_in_parts,
     empty_chunk,
-    free,
     is_array,
     is_collection,
     is_frame,
@@ -59,7 +58,7 @@ class DaskPartitions(HeldPartitions):
         worker that is gone, and here nobody sends them anew.
         """
         holder = self.holder
-        holder.place()
+        holder.free()
         work, arguments = self.order(column.parts, frozenset(), range(len(self.numbers)))
         name = holder.new_name()
         shared = f"cmeans-order-{name}-all"
@@ -67,7 +66,6 @@ class DaskPartitions(HeldPartitions):
             f"cmeans-column-{name}-{number}": (value_of, holder.task(shared, [number], arguments))
             for number in self.numbers
         }
-        free(holder.client, list(holder.stores.values()))
         futures = holder.started({shared: (taken, Opaque(work)), **tasks}, list(tasks), {})
         return by_row(futures, self.sizes, column.dtype, holder.client)
 
