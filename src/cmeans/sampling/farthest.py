@@ -62,8 +62,10 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
 def farthest_of_few(problem: Problem, centres: Centres, count: int) -> FarRows:
     """Return such rows of a problem of few rows, the farthest of which are measured with each other
     at once."""
-    rows, weight, noise = problem.rows, problem.rows.blocks.weight, rounding_of_sums(
-        problem.rows.blocks.x.dtype
+    rows, weight, noise = (
+        problem.rows,
+        problem.rows.blocks.weight,
+        rounding_of_sums(problem.rows.blocks.x.dtype),
     )
     d2, new, passes = np.where(weight > 0, np.inf, 0.0), centres, 0
     taken: list[IntArray] = []

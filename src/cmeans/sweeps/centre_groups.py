@@ -28,7 +28,9 @@ class CentreGroups:
     @classmethod
     def of(cls, values: Array, members: int = MEMBERS) -> CentreGroups:
         """Return groups of so many centres (c, r) on average, found by a few turns of k-means."""
-        middles = values[np.random.RandomState(SEED).permutation(len(values))[: -(-len(values) // members)]]
+        middles = values[
+            np.random.RandomState(SEED).permutation(len(values))[: -(-len(values) // members)]
+        ]
         for _ in range(TURNS):
             middles = _means(values, _nearest(values, middles))
         used, group = np.unique(_nearest(values, middles), return_inverse=True)
