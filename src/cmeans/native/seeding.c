@@ -35,3 +35,48 @@ int EXPORTED(propose)(const struct proposals *p) {
     }
     return !(sum(fault) == 0);
 }
+
+struct drawn {
+    const real *lowered;  /* (proposed, count) squared distances to the nearest, were a proposed row taken */
+    real *nearest;        /* (count,) to the nearest row that is taken; set */
+    const real *weight;   /* (count,) */
+    const real *least;    /* (proposed,) a row is accepted while its own distance is larger */
+    const int64_t *rows;  /* (proposed,) their numbers */
+    real *potentials;     /* (proposed,) set: weighted sums of distances, were each accepted row taken; infinite of others */
+    int64_t *taken;       /* (proposed,) set: the rows that are taken */
+    int64_t proposed, count, tried; /* one is taken of so many that follow each other */
+    double noise;         /* of a weighted sum */
+};
+
+INLINE real potential_of(const struct drawn *d, const real *lowered) {
+    lanes potential = all(0);
+    for (int64_t i = 0; i < d->count; i += LANES) {
+        const int64_t left = d->count - i;
+        potential = fused(smaller(load_some(lowered + i, left), load_some(d->nearest + i, left)), load_some(d->weight + i, left), potential);
+    }
+    return sum(potential);
+}
+
+/* Of each few proposed rows take the one that, of those that are accepted, lowers the distances of all rows most; return how many are taken. */
+int64_t EXPORTED(take_proposed)(const struct drawn *d) {
+    int64_t taken = 0;
+    for (int64_t first = 0; first < d->proposed; first += d->tried) {
+        const int64_t last = first + d->tried < d->proposed ? first + d->tried : d->proposed;
+        real smallest = (real)INFINITY;
+        int64_t best = first;
+        for (int64_t t = first; t < last; t++) {
+            const int accepted = d->nearest[d->rows[t]] > d->least[t];
+            d->potentials[t] = accepted ? potential_of(d, d->lowered + t * d->count) : (real)INFINITY;
+            smallest = d->potentials[t] < smallest ? d->potentials[t] : smallest;
+        }
+        if (!(smallest < (real)INFINITY))
+            continue;
+        while (d->potentials[best] > smallest + (real)d->noise)
+            best++;
+        const real *lowered = d->lowered + best * d->count;
+        for (int64_t i = 0; i < d->count; i++)
+            d->nearest[i] = lowered[i] < d->nearest[i] ? lowered[i] : d->nearest[i];
+        d->taken[taken++] = d->rows[best];
+    }
+    return taken;
+}

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, first_largest, rounding_of_sums
+from ..data.arrays import Float64, IntArray, ascending, first_largest, rounding_of_sums
 from ..engines import NumberedPass, Pass
 from ..engines.base import Sum
 from ..rules import Rule
 from ..spaces.centres import Centres
 from ..sweeps.choice import NearestFunction, nearest_for
+from ..sweeps.passes import NearestRowsPass
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
@@ -56,6 +57,50 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
         chosen.append(latest)
         search.add(latest)
     return FarRows(np.array(rows, dtype=np.intp), Centres.stack(chosen) if chosen else None, passes)
+
+
+def farthest_of_few(problem: Problem, centres: Centres, count: int) -> FarRows:
+    """Return such rows of a problem of few rows, the farthest of which are measured with each other
+    at once."""
+    rows, weight, noise = (
+        problem.rows,
+        problem.rows.blocks.weight,
+        rounding_of_sums(problem.rows.blocks.x.dtype),
+    )
+    d2, new, passes = np.where(weight > 0, np.inf, 0.0), centres, 0
+    taken: list[IntArray] = []
+    chosen: list[Centres] = []
+    while (left := count - sum(map(len, taken))) > 0:
+        found = problem.map(NearestRowsPass(problem.rule, State(new)))
+        d2, passes = np.minimum(d2, np.concatenate([nearest for _, nearest in found])), passes + 1
+        order = ascending(-d2)
+        far, beyond = order[: 2 * left], d2[order[2 * left :]].max(initial=0.0)
+        points = problem.space.embed(rows.blocks.take(far), far)
+        here = _farthest_first(points, d2[far], float(beyond), left, noise)
+        if not len(here):
+            break
+        new = points[here]
+        taken.append(far[here])
+        chosen.append(new)
+    numbers = np.concatenate(taken) if taken else np.empty(0, np.intp)
+    return FarRows(numbers, Centres.stack(chosen) if chosen else None, passes)
+
+
+def _farthest_first(
+    points: Centres, d2: Float64, beyond: float, count: int, noise: float
+) -> IntArray:
+    """Return which points are far, at squared distances d2 at first, as long as no others, which
+    are `beyond` at most, may be farther."""
+    norms, between = points.squared_norms(), points.squared_distances()
+    between[between <= noise * (norms[:, None] + norms)] = 0.0
+    here: list[int] = []
+    while len(here) < count:
+        at = first_largest(d2, noise * float(d2.max()))
+        if d2[at] <= 0 or (here and d2[at] < beyond):
+            break
+        here.append(at)
+        d2 = np.minimum(d2, between[at])
+    return np.array(here, dtype=np.intp)
 
 
 class _FarSearch:

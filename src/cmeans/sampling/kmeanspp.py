@@ -173,14 +173,50 @@ def drawn_in_rounds(
             break
         least = rng.uniform(size=len(draws)) * nearest[draws]
         after = lowered(affinity, draws, nearest, weights)[0]
-        for a, b in spans(len(draws), TRIED):
-            accepted = a + np.flatnonzero(nearest[draws[a:b]] > least[a:b])
-            if len(accepted):
-                left = np.minimum(after[accepted], nearest)
-                best = first_largest(-(left @ weights), noise)
-                chosen.append(int(draws[accepted[best]]))
-                nearest = left[best]
+        taken, nearest = _taken(after, nearest, weights, draws, least, noise)
+        chosen.extend(taken.tolist())
     return np.array(chosen, dtype=np.intp)
+
+
+class _DrawnArgument(Structure):
+    """struct drawn"""
+
+    _fields_ = [
+        *members("lowered nearest weight least rows potentials taken", ADDRESS),
+        *members("proposed count tried", WHOLE),
+        *members("noise", REAL),
+    ]
+
+
+def _taken(
+    after: Float64,  # (t, p) squared distances to the nearest row, were a proposed one taken
+    nearest: Float64,  # (p,) and to what is taken
+    weights: Float64,  # (p,)
+    draws: IntArray,  # (t,)
+    least: Float64,  # (t,)
+    noise: float,
+) -> tuple[IntArray, Float64]:
+    """Return the rows that are taken, of each few the best one whose distance is still above the
+    least, and the squared distances then."""
+    if native.is_available():
+        nearest, weights, least = (np.array(one, after.dtype) for one in (nearest, weights, least))
+        potentials, taken = np.empty_like(least), np.empty(len(draws), np.int64)
+        kept = after, nearest, weights, least, draws.astype(np.int64), potentials, taken
+        argument = _DrawnArgument(*map(address, kept), *after.shape, TRIED, noise)
+        count = native.function("take_proposed", after.dtype, (DRAWN,), WHOLE)(argument)
+        return taken[:count], nearest
+    rows = []
+    for a, b in spans(len(draws), TRIED):
+        accepted = a + np.flatnonzero(nearest[draws[a:b]] > least[a:b])
+        if len(accepted):
+            left = np.minimum(after[accepted], nearest)
+            best = first_largest(-(left @ weights), noise)
+            rows.append(draws[accepted[best]])
+            nearest = left[best]
+    return np.array(rows, np.intp), nearest
+
+
+DRAWN = pointer_to(_DrawnArgument)
 
 
 def max_min(

@@ -12,7 +12,7 @@ from ..sweeps.problem import Problem
 from ..sweeps.state import State
 
 JUDGED = 512  # rows by which it is found how many groups of centres sweeps are to probe: of these
-PROBES = (4, 8, 16)  # the first that leaves squared distances larger by no more than this
+PROBES = (4, 8, 16, 32)  # the first that leaves squared distances larger by no more than this
 EXCESS = 0.005
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from ..sampling.farthest import farthest_rows
+from ..sampling.farthest import farthest_of_few, farthest_rows
 from ..sweeps.choice import SweepFunction
 from ..sweeps.passes import SweepPass
 from ..sweeps.problem import Problem
@@ -80,8 +80,11 @@ class NextCentres:
         new, visits = problem.means(state, sums), 0
         empty = np.flatnonzero(sums.mass <= 0)
         if len(empty) and problem.rule.refills_empty_clusters:
-            among = some_rows(problem, len(new)) if problem.probes else problem
-            far = farthest_rows(among, new if problem.probes else state.centres, len(empty))
+            if problem.probes:
+                among = some_rows(problem, len(new))
+                far = farthest_of_few(among, new, len(empty))
+            else:
+                among, far = problem, farthest_rows(problem, state.centres, len(empty))
             visits = far.passes * among.n_rows
             if far.centres is not None:
                 new = problem.space.feasible(new.replaced(empty[: len(far.rows)], far.centres))

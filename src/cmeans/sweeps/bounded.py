@@ -6,19 +6,17 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .. import native
-from ..data.additive import Additive
-from ..data.arrays import Array, Float64, IntArray, itemsize
+from ..data.arrays import Array, IntArray, itemsize
 from ..data.blocks import Blocks
-from ..data.partitions import Partition
 from ..native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
 from ..rules import Rule
 from ..spaces import Space
+from .cluster_sums import MOVES, BlockMoves, ClusterSums, MovedRows, rows_may_go
 from .native_rows import NativeRows, RowsArgument
 from .nearest import SearchArgument, SearchCache, coordinate_bytes, search_coordinates
 from .nearest_of_many import ProbedSearch
@@ -40,18 +38,6 @@ class _DriftArgument(Structure):
     """struct drift"""
 
     _fields_ = [("cluster", ADDRESS), ("group", ADDRESS)]
-
-
-class _MovesArgument(Structure):
-    """struct moves"""
-
-    _fields_ = [("rows", ADDRESS), ("from_", ADDRESS), ("to", ADDRESS), ("count", WHOLE)]
-
-
-class _ClusterSumsArgument(Structure):
-    """struct cluster_sums"""
-
-    _fields_ = [("count", ADDRESS), ("mass", ADDRESS), ("kxx", ADDRESS), ("moment", ADDRESS)]
 
 
 @dataclass(frozen=True)
@@ -101,86 +87,11 @@ class RowBounds:
 
 
 @dataclass(frozen=True)
-class ClusterSums(Additive):
-    """Sums over the rows of each cluster."""
-
-    count: Array  # (c,) of rows with positive weight
-    mass: Array  # (c,) of weights
-    kxx: Array  # (c,) of weight k(x, x)
-    moment: Array  # (c, r) of weight g(x)
-
-    @classmethod
-    def none(cls, clusters: int, columns: int) -> ClusterSums:
-        """Return sums of zero."""
-        return cls(
-            np.zeros(clusters, np.int64),
-            np.zeros(clusters),
-            np.zeros(clusters),
-            np.zeros((clusters, columns)),
-        )
-
-    def __getitem__(self, clusters: IntArray) -> ClusterSums:
-        return ClusterSums(
-            self.count[clusters], self.mass[clusters], self.kxx[clusters], self.moment[clusters]
-        )
-
-    def add(self, here: NativeRows, moves: BlockMoves) -> None:
-        """Take rows of a block from clusters to others."""
-        move = native.function("move_rows", here.dtype, (ROWS, MOVES, SUMS, WHOLE))
-        to = _ClusterSumsArgument(*map(address, (self.count, self.mass, self.kxx, self.moment)))
-        move(here.argument, moves.argument(len(moves.rows)), to, len(self.mass))
-
-    def statistics(self, space: Space, state: State, weight: float) -> Statistics:
-        """Return the statistics of the rows, whose weights sum to `weight`."""
-        cross: Float64 = np.einsum("ij,ij->i", self.moment, space.coefficients(state.centres))
-        # sum_i w_i |x_i - v|^2 = sum_i w_i k(x_i, x_i) - 2 moment.a + mass |v|^2
-        spread = np.maximum(self.kxx - 2.0 * cross + self.mass * state.centres.squared_norms(), 0.0)
-        return Statistics(weight, self.mass, self.moment, spread)
-
-
-@dataclass(frozen=True)
 class Drift:
     """Distances that centres have moved since the bounds were computed, rounded up."""
 
     cluster: Array  # (c,) of each centre
     group: Array  # (groups,) the largest of each group
-
-
-@dataclass(frozen=True)
-class BlockMoves:
-    """Rows of a block that have changed clusters."""
-
-    rows: Array  # (q,) their numbers in the block
-    before: Array  # (q,) their clusters, -1 for none
-    after: Array  # (q,)
-
-    @classmethod
-    def room(cls, n_rows: int) -> BlockMoves:
-        """Return room for the moves of all rows."""
-        return cls(
-            np.empty(n_rows, np.int64), np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
-        )
-
-    @classmethod
-    def into(cls, labels: Array) -> BlockMoves:
-        """Return the moves of all rows from none into their clusters."""
-        return cls(np.arange(len(labels)), np.full(len(labels), -1, np.int32), labels)
-
-    def first(self, count: int) -> BlockMoves:
-        """Return a copy of the first moves."""
-        return BlockMoves(
-            self.rows[:count].copy(), self.before[:count].copy(), self.after[:count].copy()
-        )
-
-    @classmethod
-    def between(cls, before: Array, after: Array) -> BlockMoves:
-        """Return the moves of the rows whose labels (b,) differ."""
-        rows = np.flatnonzero(before != after)
-        return cls(rows, before[rows], after[rows].astype(np.int32))
-
-    def argument(self, count: int = 0) -> _MovesArgument:
-        """Return the moves as C reads them."""
-        return _MovesArgument(*map(address, (self.rows, self.before, self.after)), count)
 
 
 @dataclass
@@ -217,50 +128,6 @@ class _SweepMemory:
         return fewer
 
 
-@dataclass(frozen=True)
-class MovedRows:
-    """The statistics of some tasks' rows, whose sums are taken when they are asked for, or added to
-    those of other rows.
-
-    A task keeps no sums of its own, which at many clusters would be more numbers than its rows:
-    what it adds is to the sums of all tasks that one sweep has seen. `Statistics` take such sums as
-    they take each other, and they travel as `Statistics`.
-    """
-
-    sweep: BoundedSweep | SumsByLabel
-    rows: RepresentedRows
-    state: State | None
-    weight: float
-
-    def __add__(self, other: MovedRows | Statistics) -> MovedRows | Statistics:
-        if (
-            isinstance(other, MovedRows)
-            and other.sweep is self.sweep
-            and other.rows is self.rows
-            and other.state is self.state
-        ):
-            return replace(self, weight=self.weight + other.weight)
-        return self.settled + other.settled
-
-    def __reduce__(self) -> Any:
-        return _itself, (self.settled,)
-
-    @cached_property
-    def settled(self) -> Statistics:
-        """The statistics."""
-        return self.sweep.statistics(self)
-
-
-def _itself(sums: Statistics) -> Statistics:
-    return sums
-
-
-def _rows_may_go(space: Space, blocks: Blocks) -> bool:
-    """True where represented rows may be gone after their task and take long to represent again, so
-    that each task keeps its own sums."""
-    return space.keeps_rows_cheaply and blocks.skipping_pays
-
-
 class BoundedSweep:
     """The sweep for the hard rule on wide rows; it keeps its last sweep's bounds and sums, so an
     object is for one run only, or runs that follow each other from near centres.
@@ -284,7 +151,7 @@ class BoundedSweep:
         """Bytes that may be kept between sweeps."""
         bounds = blocks.n_rows * (4 + itemsize(blocks.x) * (1 + min(n_clusters, GROUPS)))
         if blocks.skipping_pays:
-            sums = 1 + blocks.n_tasks(space.size) * _rows_may_go(space, blocks)
+            sums = 1 + blocks.n_tasks(space.size) * rows_may_go(space, blocks)
             bounds += sums * 8 * n_clusters * (space.size + 3)
         return SearchMemory(bounds, coordinate_bytes(space, blocks, n_clusters))
 
@@ -308,7 +175,7 @@ class BoundedSweep:
             # sweeps before
             if own is not None:
                 own.add(here, BlockMoves.into(bounds.label))
-            elif len(moves.rows) and _rows_may_go(rows.space, rows.blocks):
+            elif len(moves.rows) and rows_may_go(rows.space, rows.blocks):
                 known.sums_of(rows, state, task).add(here, moves)
             elif len(moves.rows):
                 memory.moves[here.start] = moves
@@ -406,43 +273,14 @@ class BoundedSweep:
         return latest[2]
 
 
-class SumsByLabel:
-    """The sums of rows in clusters that are given, about the origin of the space; those of most
-    tasks are taken together."""
-
-    def __init__(self, partition: Partition) -> None:
-        self._partition = partition
-        self._tasks: list[int] = []
-
-    def __call__(self, rows: RepresentedRows, task: int) -> MovedRows | Statistics:
-        if _rows_may_go(rows.space, rows.blocks):
-            return self._over(rows, [task], rows.task_weight(task))
-        self._tasks.append(task)
-        return MovedRows(self, rows, None, rows.task_weight(task))
-
-    def statistics(self, moved: MovedRows) -> Statistics:
-        """Return the statistics of all rows that have been asked for."""
-        return self._over(moved.rows, sorted(self._tasks), moved.weight)
-
-    def _over(self, rows: RepresentedRows, tasks: list[int], weight: float) -> Statistics:
-        sums = ClusterSums.none(self._partition.shape[1], rows.space.moment_width)
-        for task in tasks:
-            for here in rows.native_task(task):
-                labels = self._partition.labels(here.start, len(here))
-                sums.add(here, BlockMoves.into(labels.astype(np.int32)))
-        return Statistics(weight, sums.mass, sums.moment, sums.kxx)
-
-
 def sweep_of_fewer(sweep: object, kept: IntArray) -> BoundedSweep | None:
     """Return the sweep of some of the clusters, with what one of all has found of them; None where
     that one remembers nothing."""
     return sweep.of_fewer(kept) if isinstance(sweep, BoundedSweep) else None
 
 
-ROWS, MOVES, SUMS = map(pointer_to, (RowsArgument, _MovesArgument, _ClusterSumsArgument))
 ARGUMENTS = (
-    ROWS,
-    *map(pointer_to, (SearchArgument, _DriftArgument, _BoundsArgument)),
+    *map(pointer_to, (RowsArgument, SearchArgument, _DriftArgument, _BoundsArgument)),
     ADDRESS,
     MOVES,
 )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,25 +23,31 @@ class CentreGroups:
 
     group: IntArray  # (c,) of each centre
     middles: Array  # (groups, r)
-    radius: Float64  # (groups,) no centre of a group is farther from its middle
+    values: Array  # (c, r) the centres
 
     @classmethod
-    def of(cls, values: Array) -> CentreGroups:
-        """Return groups of centres (c, r), found by a few turns of k-means."""
-        c = len(values)
-        middles = values[np.random.RandomState(SEED).permutation(c)[: -(-c // MEMBERS)]]
+    def of(cls, values: Array, members: int = MEMBERS) -> CentreGroups:
+        """Return groups of so many centres (c, r) on average, found by a few turns of k-means."""
+        middles = values[
+            np.random.RandomState(SEED).permutation(len(values))[: -(-len(values) // members)]
+        ]
         for _ in range(TURNS):
             middles = _means(values, _nearest(values, middles))
         used, group = np.unique(_nearest(values, middles), return_inverse=True)
-        middles, radius = middles[used], np.zeros(len(used))
-        for a, b in spans(c, max(1, PRODUCTS // values.shape[1])):
-            apart = values[a:b].astype(np.float64) - middles[group[a:b]]
-            lengths = np.sqrt(np.einsum("ij,ij->i", apart, apart)) * (1.0 + 1e-6)
-            np.maximum.at(radius, group[a:b], lengths)
-        return cls(group, middles, radius)
+        return cls(group, middles[used], values)
 
     def __len__(self) -> int:
         return len(self.middles)
+
+    @cached_property
+    def radius(self) -> Float64:
+        """(groups,) No centre of a group is farther from its middle."""
+        radius, values = np.zeros(len(self)), self.values
+        for a, b in spans(len(values), max(1, PRODUCTS // values.shape[1])):
+            apart = values[a:b].astype(np.float64) - self.middles[self.group[a:b]]
+            lengths = np.sqrt(np.einsum("ij,ij->i", apart, apart)) * (1.0 + 1e-6)
+            np.maximum.at(radius, self.group[a:b], lengths)
+        return radius
 
     def places(self, together: int) -> tuple[IntArray, IntArray]:
         """Return the numbers of the centres in the order of groups, each of which takes up whole

@@ -18,7 +18,8 @@ from ..data.partitions import Partition
 from ..rules import Hard, Rule
 from ..spaces import Space
 from . import generic, generic_measures
-from .bounded import BoundedSweep, MovedRows, SearchMemory, SumsByLabel
+from .bounded import BoundedSweep, SearchMemory
+from .cluster_sums import MovedRows, SumsByLabel
 from .native import (
     NativeAssign,
     NativeCosts,

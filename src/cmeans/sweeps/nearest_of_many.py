@@ -51,6 +51,7 @@ from .statistics import FinalSums
 
 # squared distances, in means of some rows, from which on a row looks through more than a few groups
 FAR, MORE = 1.5, 16
+PROBED_MEMBERS = 32  # centres of a group that rows probe, on average
 
 
 class _FoundArgument(Structure):
@@ -189,7 +190,8 @@ class ProbedSearch:
 
 def probed_groups(probes: int, rows: RepresentedRows, space: Space, state: State) -> _Grouped:
     """Return the centres in groups, of which each row looks through so many."""
-    groups = CentreGroups.of(np.asarray(state.centres.coordinates, numpy_dtype(rows.blocks.x)))
+    values = np.asarray(state.centres.coordinates, numpy_dtype(rows.blocks.x))
+    groups = CentreGroups.of(values, PROBED_MEMBERS)
     return _grouped(rows, space, state, groups, None, min(probes, len(groups)))
 
 
@@ -229,7 +231,8 @@ def _grouped(
     number, first = groups.places(2 * lanes)
     lengths = np.einsum("ij,ij->i", groups.middles, groups.middles, dtype=np.float64)
     radius = np.zeros(-(-len(groups) // lanes) * lanes)
-    radius[: len(groups)] = groups.radius
+    if probes == len(groups):  # else none is left out
+        radius[: len(groups)] = groups.radius
     rest = (
         -2.0 * centres.coordinates
         if directions is None

@@ -17,7 +17,6 @@ from ..engines import NumberedPass, Pass
 from ..rules import Hard, Rule
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Space
-from .bounded import SumsByLabel
 from .choice import (
     AboutFunction,
     CostsFunction,
@@ -39,6 +38,7 @@ from .choice import (
     prices_for,
     sweep_for,
 )
+from .cluster_sums import SumsByLabel
 from .generic import gather
 from .generic_measures import fuzzy_deviations, nearest, silhouettes
 from .represented_rows import RepresentedRows

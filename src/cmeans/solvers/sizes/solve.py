@@ -4,7 +4,6 @@ bounds, in turn."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -19,7 +18,6 @@ from ...sampling.population import Population
 from ...spaces import Space
 from ...spaces.centres import Centres
 from ...sweeps.final_pass import assign_all
-from ...sweeps.passes import SweepPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
@@ -36,7 +34,7 @@ from ..multistart import (
     portable,
 )
 from ..observer import Observer
-from ..solution import NEXT_CENTRES, Solution, StepResult
+from ..solution import Solution
 from .apportioned import better_start
 from .assignment import WholeRows, assigned
 from .near import (
@@ -48,9 +46,9 @@ from .near import (
     near_prices,
 )
 from .placed import PlacedRows, PlacingStep, until_costs_stand
-from .prices import SLACK, SizeBounds, SizeLimits, cooled, solve_prices
+from .priced import PricedStep, Pricing, mean_distance
+from .prices import SLACK, SizeBounds, SizeLimits, cooled
 
-MARGIN = 5.0  # temperatures from a border within which moves are sought
 SETTLED = 1e-12  # of the mean size: how far soft sizes may miss their bounds, in float64
 SETTLED_ROUGHLY = 1e-5  # in float32
 MISSED = 1e-3  # of the mean size by which sums of memberships may miss their bounds unsaid
@@ -78,64 +76,6 @@ def bytes_of_placing(blocks: Blocks, n_clusters: int) -> int:
     known += max(known, moves)
     distances = n * n_clusters
     return known + COPIES * 8 * (distances if distances <= REPAIRED else min(distances, MEASURED))
-
-
-@dataclass(frozen=True)
-class _Pricing:
-    """A way to prices for the rows of a problem."""
-
-    bounds: SizeBounds
-    temperature: float  # of the smooth form of a rule whose memberships jump
-    reach: float  # of the first step
-    tolerance: float  # weight by which a size may miss what its price asks for
-
-    def prices(self, problem: Problem, state: State) -> tuple[Float64, int]:
-        """Prices for the centres of a state, from those of the state on, and rows visited."""
-        if not problem.rule.is_soft and self.temperature == 0:
-            return state.known_scales(), 0
-        rule = problem.rule.smoothed(self.temperature)
-        found = solve_prices(problem, rule, self.bounds, state, self.reach, self.tolerance)
-        return found.prices, found.row_visits
-
-    @property
-    def margin(self) -> float:
-        """Margin of the rows that may have to move."""
-        return MARGIN * self.temperature if self.temperature > 0 else np.inf
-
-
-@dataclass(frozen=True)
-class _SizedStep:
-    """New centres, and prices for them. Hard memberships are first moved until they keep the bounds
-    exactly."""
-
-    pricing: _Pricing
-    needs_labels: bool = False
-    keeps_clusters: bool = True
-    needs_sums: ClassVar[bool] = True
-
-    def __call__(
-        self,
-        problem: Problem,
-        swept: SweepPass,
-        sums: Statistics,
-        last: tuple[State, Statistics] | None,
-    ) -> StepResult:
-        sums, visits = _exact(problem, self.pricing, swept.state, sums)
-        new = NEXT_CENTRES(problem, swept, sums, last)
-        prices, visited = self.pricing.prices(problem, State(new.state.centres, swept.state.scales))
-        return StepResult(
-            State(new.state.centres, prices), visits + new.row_visits + visited, sums=sums
-        )
-
-
-def _exact(
-    problem: Problem, pricing: _Pricing, state: State, sums: Statistics
-) -> tuple[Statistics, int]:
-    """The sums of the cheapest assignment within the bounds, and rows visited to find it."""
-    if problem.rule.is_soft:
-        return sums, 0
-    found = assigned(problem, problem.rule, pricing.bounds, state, pricing.margin)
-    return found.corrected(problem, sums), found.row_visits
 
 
 @dataclass(frozen=True)
@@ -184,7 +124,7 @@ class Sized(Solving):
         pricing, prices, visits = self.pricing(problem, state)
         # a mixture of centres has no prices
         plain = replace(problem, stopping=replace(problem.stopping, acceleration=None))
-        solution = solve(plain, State(state.centres, prices), observer, _SizedStep(pricing))
+        solution = solve(plain, State(state.centres, prices), observer, PricedStep(pricing))
         return replace(solution, row_visits=solution.row_visits + visits)
 
     def are_placed(self, problem: Problem) -> bool:
@@ -194,24 +134,24 @@ class Sized(Solving):
         few_rows = problem.n_rows <= problem.rows.blocks.most_gathered
         return placeable and few_rows and len(self.limits.low) > EXACT
 
-    def pricing(self, problem: Problem, state: State) -> tuple[_Pricing, Float64, int]:
+    def pricing(self, problem: Problem, state: State) -> tuple[Pricing, Float64, int]:
         """A way to prices here, those of a state, and rows visited."""
         bounds, c = self.bounds(problem), len(state.centres)
         state = State(state.centres, np.zeros(c)) if state.scales is None else state
-        scale, visits = _mean_distance(problem, state), problem.n_rows
+        scale, visits = mean_distance(problem, state), problem.n_rows
         if not scale > 0:  # all rows lie at all centres: no price moves any
-            return _Pricing(bounds, 0.0, scale, 0.0), state.known_scales(), visits
+            return Pricing(bounds, 0.0, scale, 0.0), state.known_scales(), visits
         if problem.rule.is_soft:
             settled = (
                 SETTLED if resolution(problem.rows.blocks.x.dtype) < 1e-10 else SETTLED_ROUGHLY
             )
-            pricing = _Pricing(bounds, 0.0, scale, settled * bounds.total / c)
+            pricing = Pricing(bounds, 0.0, scale, settled * bounds.total / c)
             prices, visited = pricing.prices(problem, state)
             return pricing, prices, visits + visited
         found, temperature = cooled(problem, problem.rule, bounds, state, scale)
         tolerance = max(bounds.largest, 1e-3 * bounds.total / c)
         return (
-            _Pricing(bounds, temperature, 8.0 * temperature, tolerance),
+            Pricing(bounds, temperature, 8.0 * temperature, tolerance),
             found.prices,
             visits + found.row_visits,
         )
@@ -306,7 +246,7 @@ class Sized(Solving):
             state, whole, visited = self._placed(problem, bounds, state, space)
             visits += visited
         elif not problem.rule.is_soft:
-            width = BORDER * _mean_distance(problem, best.solution.state)
+            width = BORDER * mean_distance(problem, best.solution.state)
             found = assigned(problem, problem.rule, bounds, state, width, space)
             state = State(state.centres, found.prices)
             # of those at borders by the final prices too
@@ -419,11 +359,3 @@ def _placed_once(
     cheapest = NearestClusters.of(problem, last, 1, space)
     placed = replace(placed, prices=last.known_scales()).beside(cheapest)
     return last, placed, 4 * problem.n_rows
-
-
-def _mean_distance(problem: Problem, state: State) -> float:
-    """The mean squared distance of rows to their clusters, or between centres where rows lie at
-    them."""
-    sums = problem.sweep(state)
-    mean = float(sums.spread.sum() / sums.mass.sum())
-    return mean if mean > 0 else float(state.centres.squared_distances().mean())
