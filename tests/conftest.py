@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -311,42 +312,71 @@ BITS = (
 )
 
 
+SUITE_OF = {place: suite for suite, places in SUITES.items() for place in places}
+
+
 @cache
 def marks_of(test: str) -> tuple[str, ...]:
     """The suite of a test, and "bits" where it is one of those."""
-    fitting = {
-        place: suite for suite, places in SUITES.items() for place in places if _is_in(test, place)
-    }
-    bits = ("bits",) if any(_is_in(test, place) for place in BITS) else ()
-    return (fitting[max(fitting, key=len)] if fitting else "core", *bits)
-
-
-def _is_in(test: str, place: str) -> bool:
-    return test == place or test.startswith((f"{place}/", f"{place}::"))
+    places = [test[: end.start()] for end in re.finditer("/|::|$", test)]
+    suites = ["core", *(SUITE_OF[place] for place in places if place in SUITE_OF)]
+    return (suites[-1], *(["bits"] if set(BITS).intersection(places) else []))
 
 
 def _marks_within(file: str) -> set[str]:
     """The marks that tests of a file may have: its own, and those of its functions in the table."""
-    places = (place for places in (*SUITES.values(), BITS) for place in places)
-    own = (place for place in places if _is_in(place, file))
+    own = (place for place in (*SUITE_OF, *BITS) if place.startswith(f"{file}::"))
     return {mark for place in (file, *own) for mark in marks_of(place)}
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Whoever asks for one suite, as `-m core`, does not wait for the test files of the others."""
-    suite, *others = config.option.markexpr.split() or [""]
-    if suite not in ("core", "bits", *SUITES) or "or" in others or not collection_path.is_file():
+    suite = _one_suite(config)
+    if suite is None or not collection_path.is_file():
         return None
     file = collection_path.relative_to(config.rootpath).as_posix()
     return suite not in _marks_within(file) or None
+
+
+def _one_suite(config: pytest.Config) -> str | None:
+    """The suite, or bits, that is asked for and no other."""
+    suite, *others = config.option.markexpr.split() or [""]
+    return suite if suite in ("core", "bits", *SUITES) and "or" not in others else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Iterator[None]:
+    """Tests have no examples in docstrings."""
+    found = yield
+    return [
+        one for one in found if not isinstance(one, pytest.Module) or type(one) is pytest.Module
+    ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """What repeats runs with what takes minutes. Where these are not asked for, the tests are not
+    even made, which would take longer than most of them; where some are asked for by their names,
+    none of them repeats."""
+    yield
+    test, config = metafunc.definition, metafunc.config
+    calls = [
+        call for call in metafunc._calls if not any(mark.name == "minutes" for mark in call.marks)
+    ]
+    if not calls or test.get_closest_marker("minutes") or any("[" in one for one in config.args):
+        return
+    left = {id(call) for call in left_out(test.nodeid, calls)}
+    if config.option.markexpr == "not minutes" or _one_suite(config) in ("core", "ring", "matrix"):
+        metafunc._calls = [call for call in metafunc._calls if id(call) not in left]
+    for call in metafunc._calls:
+        if id(call) in left:
+            call.marks.append(pytest.mark.minutes.mark)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks for the marks that are asked for
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each test is of one suite, core, ring or matrix, but for those that take minutes, which are
     slow too."""
-    for item in left_out(items):
-        item.add_marker("minutes")
     for item in items:
         suite, *bits = marks_of(item.nodeid.partition("[")[0])
         if suite == "minutes" or item.get_closest_marker("minutes"):

@@ -8,12 +8,19 @@ name of the function, so that functions of one file see different ones.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 from zlib import crc32
 
-import pytest
+from sweep_choices import covering
+
+
+class Call(Protocol):
+    """What pytest calls a function with."""
+
+    @property
+    def params(self) -> Mapping[str, Any]: ...
+
 
 # What they ask is done in a place that estimators, streams or forms of rows share. Each function of
 # these files, and each that is named, is run for a third of them, drawn by its name, so that each
@@ -166,54 +173,37 @@ A_THIRD = {
 ASKED = ("name", "estimator", "model_name", "given", "d2")
 
 
-def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests that repeat; a test that is asked for by its own name is the only one of its
-    function, and none of them."""
-    groups = defaultdict[str, list[pytest.Item]](list)
-    for item in items:
-        if _params(item) and not item.get_closest_marker("minutes"):
-            groups[item.nodeid.partition("[")[0]].append(item)
-    found = list[pytest.Item]()
-    for name, group in groups.items():
-        if A_THIRD & {name.partition("::")[0], name}:
-            others = of_other_estimators(name, group)
-            found += others
-            group = [item for item in group if item not in others]
-        found += repeats(name, group)
-    return found
+def left_out(name: str, calls: Sequence[Call]) -> list[Call]:
+    """Return the calls of a function that repeat."""
+    others = of_other_estimators(name, calls) if A_THIRD & {name.partition("::")[0], name} else []
+    gone = {id(call) for call in others}
+    return others + repeats(name, [call for call in calls if id(call) not in gone])
 
 
-def of_other_estimators(name: str, group: list[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests of two thirds of the estimators, where there are four or more, or of two
+def of_other_estimators(name: str, calls: Sequence[Call]) -> list[Call]:
+    """Return the calls with two thirds of the estimators, where there are four or more, or with two
     thirds of what a function that is named is asked of, where that is three or more."""
-    words = list(_params(group[0]))
+    words = list(calls[0].params)
     named = words[:1] if name in A_THIRD else [word for word in words if word in ASKED]
     if len(named) != 1:
         return []
-    own = {item: _said(_params(item)[named[0]]) for item in group}
-    every = list(dict.fromkeys(own.values()))
+    own = [_said(call.params[named[0]]) for call in calls]
+    every = list(dict.fromkeys(own))
     if len(every) < (3 if name in A_THIRD else 4):
         return []
     kept = every[crc32(name.encode()) % 3 :: 3]
-    return [item for item in group if own[item] not in kept]
+    return [call for call, said in zip(calls, own, strict=True) if said not in kept]
 
 
-def repeats(name: str, group: list[pytest.Item]) -> list[pytest.Item]:
-    """Return what is left of a group when every choice has been met: next is always the test of
-    most choices that were not, the first from a place on that the name draws."""
-    first = crc32(name.encode()) % len(group)
-    left = group[first:] + group[:first]
-    choices = {item: _choices(item) for item in group}
-    missing = set().union(*choices.values())
-    while missing:
-        best = max(left, key=lambda item: len(choices[item] & missing))
-        missing -= choices[best]
-        left.remove(best)
-    return left
-
-
-def _choices(item: pytest.Item) -> set[tuple[str, str]]:
-    return {(word, _said(value)) for word, value in _params(item).items()}
+def repeats(name: str, calls: Sequence[Call]) -> list[Call]:
+    """Return what is left when every choice has been met: next is always the call with most choices
+    that were not, the first from a place on that the name draws."""
+    first = crc32(name.encode()) % max(len(calls), 1)
+    left = [*calls[first:], *calls[:first]]
+    kept = set(
+        covering([((word, _said(value)) for word, value in call.params.items()) for call in left])
+    )
+    return [call for at, call in enumerate(left) if at not in kept]
 
 
 _SAID: dict[int, tuple[object, str]] = {}  # the values stay, and so do their numbers
@@ -224,7 +214,3 @@ def _said(value: object) -> str:
     if id(value) not in _SAID:
         _SAID[id(value)] = value, repr(value)
     return _SAID[id(value)][1]
-
-
-def _params(item: pytest.Item) -> dict[str, Any]:
-    return item.callspec.params if hasattr(item, "callspec") else {}

@@ -45,10 +45,10 @@ def test_the_table_of_thirds_names_what_is_there() -> None:
 
 
 class Asked:
-    """As much of a test of two parameters as is looked at."""
+    """As much of the call of a test of two parameters as is looked at."""
 
     def __init__(self, a: int, b: str) -> None:
-        self.callspec = SimpleNamespace(params={"a": a, "b": b})
+        self.params = {"a": a, "b": b}
         self.place = a, b
 
 
@@ -73,7 +73,7 @@ def test_of_seven_estimators_a_third_is_asked() -> None:
     def asked(name: str, most: int) -> list[Any]:
         group: Any = [Asked(a, b) for a in range(most) for b in "wx"]
         for one in group:
-            one.callspec.params["name"] = one.callspec.params.pop("a")
+            one.params["name"] = one.params.pop("a")
         left = of_other_estimators(name, group)
         return [one.place for one in group if one not in left]
 
