@@ -91,7 +91,6 @@ SUITES = {
         ),
         # fresh processes
         "tests/fitting/test_memory_promises.py",
-        "tests/storage/test_failing_disk.py::test_a_full_disk",
         "tests/fitting/test_validation.py::test_verbose_reaches_stderr_in_a_plain_script",
         "tests/test_architecture.py::test_import_has_no_effects",
         "tests/test_architecture.py::test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load",
@@ -281,6 +280,7 @@ SUITES = {
             "tests/solvers/test_stopping.py::test_a_run_that_ends_in_a_cycle_says_so",
         ),
         *(
+            "tests/storage/test_failing_disk.py::test_a_full_disk",
             "tests/storage/test_failing_disk.py::test_a_disk_that_fails",
             "tests/storage/test_failing_disk.py::test_a_disk_that_takes_few_bytes_at_a_time",
             "tests/storage/test_failing_disk.py::test_rows_that_cannot_be_read",
