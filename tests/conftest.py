@@ -50,7 +50,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # No stopwatch, as a shared machine is slow now and then. The same tests get the same examples, and
 # so the same verdict everywhere; HYPOTHESIS_PROFILE=search looks at others, and at more.
-settings.register_profile("cmeans", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("cmeans", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
@@ -135,6 +135,7 @@ SUITES = {
     # seconds each, of what other tests show in less
     "minutes": (
         *(
+            "tests/test_naive_streams.py::test_masses_never_exceed_the_rows_and_the_printed_weights_explode",
             "tests/test_naive_sparse.py::test_journal_form_finds_the_blobs",
             "tests/test_naive_sparse.py::test_journal_form_on_wine",
             "tests/test_naive_sparse.py::test_the_printed_tables_of_the_adaptive_algorithm",
@@ -189,6 +190,7 @@ SUITES = {
             "tests/estimators/test_far_rows.py::test_two_lognormal_blobs_are_two_clusters",
             "tests/estimators/test_finding.py::test_number_of_clusters_of_real_data",
             "tests/estimators/test_gaussian_mixture.py::test_long_parallel_clusters",
+            "tests/estimators/test_landmark_graph.py::test_digits",
             "tests/estimators/test_landmark_graph.py::test_memberships_mark_the_rows_between_strokes",
             "tests/estimators/test_mixture_as_a_peer.py::test_samples_have_the_moments_of_the_components",
             "tests/estimators/test_mixtures_of_hard_rows.py::test_every_kind_of_rows_fits_or_says_why",
@@ -237,10 +239,12 @@ SUITES = {
         *(
             "tests/papers/test_kpkm.py::test_better_minima_than_from_the_same_start_by_k_means",
             "tests/papers/test_kpkm.py::test_ring_and_disc",
+            "tests/papers/test_patches.py::test_clusters_that_fall_together_do_not_wander_by_rounding",
             "tests/papers/test_patches.py::test_threads_change_no_bit_and_a_seed_gives_the_same_again",
             "tests/papers/test_sequential.py::test_a_run_on_real_data_is_the_naive_one_and_gives_the_printed_table",
             "tests/papers/test_sequential.py::test_landmarks_that_span_everything_are_the_plain_space",
             "tests/papers/test_sequential.py::test_units_matter_without_scaling_in_the_conference_form_alone",
+            "tests/papers/test_wavelets.py::test_bears_contrast_and_brightness",
             "tests/papers/test_wavelets.py::test_bears_shifts_better_than_distances_do",
         ),
         *(

@@ -19,7 +19,14 @@ from fuzz.runner import FUZZERS, Bounds, Case, case_of, run
 pytestmark = pytest.mark.slow
 
 # of those that take longer
-CASES = dict(checkpoints=4, command_lines=4, model_files=6, pages=2, schedules=3, stream_lines=6)
+CASES = {
+    "checkpoints": 4,
+    "command_lines": 4,
+    "model_files": 6,
+    "pages": 2,
+    "schedules": 3,
+    "stream_lines": 6,
+}
 
 
 @pytest.fixture(scope="module", params=FUZZERS)
