@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -49,7 +50,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # No stopwatch, as a shared machine is slow now and then. The same tests get the same examples, and
 # so the same verdict everywhere; HYPOTHESIS_PROFILE=search looks at others, and at more.
-settings.register_profile("cmeans", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("cmeans", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
@@ -90,7 +91,6 @@ SUITES = {
         ),
         # fresh processes
         "tests/fitting/test_memory_promises.py",
-        "tests/storage/test_failing_disk.py::test_a_full_disk",
         "tests/fitting/test_validation.py::test_verbose_reaches_stderr_in_a_plain_script",
         "tests/test_architecture.py::test_import_has_no_effects",
         "tests/test_architecture.py::test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load",
@@ -135,6 +135,7 @@ SUITES = {
     # seconds each, of what other tests show in less
     "minutes": (
         *(
+            "tests/test_naive_streams.py::test_masses_never_exceed_the_rows_and_the_printed_weights_explode",
             "tests/test_naive_sparse.py::test_journal_form_finds_the_blobs",
             "tests/test_naive_sparse.py::test_journal_form_on_wine",
             "tests/test_naive_sparse.py::test_the_printed_tables_of_the_adaptive_algorithm",
@@ -189,6 +190,7 @@ SUITES = {
             "tests/estimators/test_far_rows.py::test_two_lognormal_blobs_are_two_clusters",
             "tests/estimators/test_finding.py::test_number_of_clusters_of_real_data",
             "tests/estimators/test_gaussian_mixture.py::test_long_parallel_clusters",
+            "tests/estimators/test_landmark_graph.py::test_digits",
             "tests/estimators/test_landmark_graph.py::test_memberships_mark_the_rows_between_strokes",
             "tests/estimators/test_mixture_as_a_peer.py::test_samples_have_the_moments_of_the_components",
             "tests/estimators/test_mixtures_of_hard_rows.py::test_every_kind_of_rows_fits_or_says_why",
@@ -237,10 +239,12 @@ SUITES = {
         *(
             "tests/papers/test_kpkm.py::test_better_minima_than_from_the_same_start_by_k_means",
             "tests/papers/test_kpkm.py::test_ring_and_disc",
+            "tests/papers/test_patches.py::test_clusters_that_fall_together_do_not_wander_by_rounding",
             "tests/papers/test_patches.py::test_threads_change_no_bit_and_a_seed_gives_the_same_again",
             "tests/papers/test_sequential.py::test_a_run_on_real_data_is_the_naive_one_and_gives_the_printed_table",
             "tests/papers/test_sequential.py::test_landmarks_that_span_everything_are_the_plain_space",
             "tests/papers/test_sequential.py::test_units_matter_without_scaling_in_the_conference_form_alone",
+            "tests/papers/test_wavelets.py::test_bears_contrast_and_brightness",
             "tests/papers/test_wavelets.py::test_bears_shifts_better_than_distances_do",
         ),
         *(
@@ -280,6 +284,7 @@ SUITES = {
             "tests/solvers/test_stopping.py::test_a_run_that_ends_in_a_cycle_says_so",
         ),
         *(
+            "tests/storage/test_failing_disk.py::test_a_full_disk",
             "tests/storage/test_failing_disk.py::test_a_disk_that_fails",
             "tests/storage/test_failing_disk.py::test_a_disk_that_takes_few_bytes_at_a_time",
             "tests/storage/test_failing_disk.py::test_rows_that_cannot_be_read",
@@ -311,42 +316,71 @@ BITS = (
 )
 
 
+SUITE_OF = {place: suite for suite, places in SUITES.items() for place in places}
+
+
 @cache
 def marks_of(test: str) -> tuple[str, ...]:
     """The suite of a test, and "bits" where it is one of those."""
-    fitting = {
-        place: suite for suite, places in SUITES.items() for place in places if _is_in(test, place)
-    }
-    bits = ("bits",) if any(_is_in(test, place) for place in BITS) else ()
-    return (fitting[max(fitting, key=len)] if fitting else "core", *bits)
-
-
-def _is_in(test: str, place: str) -> bool:
-    return test == place or test.startswith((f"{place}/", f"{place}::"))
+    places = [test[: end.start()] for end in re.finditer("/|::|$", test)]
+    suites = ["core", *(SUITE_OF[place] for place in places if place in SUITE_OF)]
+    return (suites[-1], *(["bits"] if set(BITS).intersection(places) else []))
 
 
 def _marks_within(file: str) -> set[str]:
     """The marks that tests of a file may have: its own, and those of its functions in the table."""
-    places = (place for places in (*SUITES.values(), BITS) for place in places)
-    own = (place for place in places if _is_in(place, file))
+    own = (place for place in (*SUITE_OF, *BITS) if place.startswith(f"{file}::"))
     return {mark for place in (file, *own) for mark in marks_of(place)}
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Whoever asks for one suite, as `-m core`, does not wait for the test files of the others."""
-    suite, *others = config.option.markexpr.split() or [""]
-    if suite not in ("core", "bits", *SUITES) or "or" in others or not collection_path.is_file():
+    suite = _one_suite(config)
+    if suite is None or not collection_path.is_file():
         return None
     file = collection_path.relative_to(config.rootpath).as_posix()
     return suite not in _marks_within(file) or None
+
+
+def _one_suite(config: pytest.Config) -> str | None:
+    """The suite, or bits, that is asked for and no other."""
+    suite, *others = config.option.markexpr.split() or [""]
+    return suite if suite in ("core", "bits", *SUITES) and "or" not in others else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Iterator[None]:
+    """Tests have no examples in docstrings."""
+    found = yield
+    return [
+        one for one in found if not isinstance(one, pytest.Module) or type(one) is pytest.Module
+    ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """What repeats runs with what takes minutes. Where these are not asked for, the tests are not
+    even made, which would take longer than most of them; where some are asked for by their names,
+    none of them repeats."""
+    yield
+    test, config = metafunc.definition, metafunc.config
+    calls = [
+        call for call in metafunc._calls if not any(mark.name == "minutes" for mark in call.marks)
+    ]
+    if not calls or test.get_closest_marker("minutes") or any("[" in one for one in config.args):
+        return
+    left = {id(call) for call in left_out(test.nodeid, calls)}
+    if config.option.markexpr == "not minutes" or _one_suite(config) in ("core", "ring", "matrix"):
+        metafunc._calls = [call for call in metafunc._calls if id(call) not in left]
+    for call in metafunc._calls:
+        if id(call) in left:
+            call.marks.append(pytest.mark.minutes.mark)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks for the marks that are asked for
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Each test is of one suite, core, ring or matrix, but for those that take minutes, which are
     slow too."""
-    for item in left_out(items):
-        item.add_marker("minutes")
     for item in items:
         suite, *bits = marks_of(item.nodeid.partition("[")[0])
         if suite == "minutes" or item.get_closest_marker("minutes"):

@@ -4,8 +4,9 @@ most of it would say nothing new."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from functools import reduce
+from heapq import heapify, heappop, heapreplace
 from itertools import combinations, product
 from operator import or_
 from typing import Any, TypeVar
@@ -30,7 +31,9 @@ def often(
     missing = {
         (place, index): times for place, own in enumerate(choices) for index in range(len(own))
     }
-    left, met, found = _pairs_of(_allowed(choices, allowed)), 0, []
+    places = _allowed(choices, allowed)
+    own = _as_bits(combinations(enumerate(place), 2) for place in places)
+    left, met, found = dict(zip(places, own, strict=True)), 0, []
 
     def worth(place: tuple[int, ...]) -> tuple[int, int]:
         wanted = sum(map(missing.__getitem__, enumerate(place)))
@@ -49,18 +52,33 @@ def pairs(
     *parameters: Iterable[Any], allowed: Callable[..., bool] = lambda *_: True
 ) -> list[tuple[Any, ...]]:
     """Any two choices of two parameters at least once together, where an allowed combination has
-    both.
-
-    The next is always the first of those that bring most new pairs together.
-    """
+    both."""
     choices = [list(parameter) for parameter in parameters]
-    left = _pairs_of(_allowed(choices, allowed))
-    missing, found = reduce(or_, left.values(), 0), []
+    places = _allowed(choices, allowed)
+    met = covering([combinations(enumerate(place), 2) for place in places])
+    return [_at(choices, places[at]) for at in sorted(met)]
+
+
+def covering(sets: Iterable[Iterable[Hashable]]) -> list[int]:
+    """The places of sets that have, together, what all have: next is always the first of those that
+    bring most that is new.
+
+    What a set brings only falls, so that one that brings as much as it last did is the next.
+    """
+    bits = _as_bits(sets)
+    missing, found = reduce(or_, bits, 0), list[int]()
+    queue = [(-own.bit_count(), at) for at, own in enumerate(bits)]
+    heapify(queue)
     while missing:
-        best = max(left, key=lambda place: (left[place] & missing).bit_count())
-        missing &= ~left[best]
-        found.append(best)
-    return [_at(choices, place) for place in sorted(found)]
+        last, at = queue[0]
+        brings = -(bits[at] & missing).bit_count()
+        if brings == last:
+            heappop(queue)
+            missing &= ~bits[at]
+            found.append(at)
+        else:
+            heapreplace(queue, (brings, at))
+    return found
 
 
 def shared_out(choices: Iterable[T], own: Any, others: Iterable[Any], shares: int = 3) -> list[T]:
@@ -74,13 +92,10 @@ def _at(choices: list[list[Any]], place: tuple[int, ...]) -> tuple[Any, ...]:
     return tuple(own[index] for own, index in zip(choices, place, strict=True))
 
 
-def _pairs_of(places: Iterable[tuple[int, ...]]) -> dict[tuple[int, ...], int]:
-    """The pairs of choices that each combination has, as a whole number of one bit a pair: there
-    are many to compare."""
-    bits = defaultdict[Any, int](lambda: 1 << len(bits))
-    return {
-        place: sum(bits[pair] for pair in combinations(enumerate(place), 2)) for place in places
-    }
+def _as_bits(sets: Iterable[Iterable[Hashable]]) -> list[int]:
+    """Each set as a whole number of one bit an element: there are many to compare."""
+    bits = defaultdict[Hashable, int](lambda: 1 << len(bits))
+    return [sum(bits[element] for element in own) for own in sets]
 
 
 def _allowed(choices: list[list[Any]], allowed: Callable[..., bool]) -> list[tuple[int, ...]]:

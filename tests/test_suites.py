@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from string import ascii_lowercase
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from each_once import A_THIRD, of_other_estimators, repeats
+from each_once import A_FIFTH, of_other_estimators, repeats
 
 ROOT = Path(__file__).resolve().parents[1]
 SUITES = {"core", "ring", "matrix"}
@@ -38,17 +39,17 @@ def is_in(file: str, function: str) -> bool:
     return f"def {function.rpartition('::')[2]}(" in (ROOT / file).read_text(encoding="utf-8")
 
 
-def test_the_table_of_thirds_names_what_is_there() -> None:
-    for place in A_THIRD:
+def test_the_table_of_fifths_names_what_is_there() -> None:
+    for place in A_FIFTH:
         file, _, function = place.partition("::")
         assert not function or is_in(file, function), place
 
 
 class Asked:
-    """As much of a test of two parameters as is looked at."""
+    """As much of the call of a test of two parameters as is looked at."""
 
     def __init__(self, a: int, b: str) -> None:
-        self.callspec = SimpleNamespace(params={"a": a, "b": b})
+        self.params = {"a": a, "b": b}
         self.place = a, b
 
 
@@ -67,31 +68,31 @@ def test_other_functions_leave_other_combinations() -> None:
     assert left[0] != left[1]
 
 
-def test_of_seven_estimators_a_third_is_asked() -> None:
+def test_of_seven_estimators_a_fifth_is_asked() -> None:
     """Each of them by some functions, with all other choices; of three, all."""
 
     def asked(name: str, most: int) -> list[Any]:
         group: Any = [Asked(a, b) for a in range(most) for b in "wx"]
         for one in group:
-            one.callspec.params["name"] = one.callspec.params.pop("a")
+            one.params["name"] = one.params.pop("a")
         left = of_other_estimators(name, group)
         return [one.place for one in group if one not in left]
 
     assert len(asked("a", 3)) == 6
     met = set[int]()
-    for function in "abcdefgh":
+    for function in ascii_lowercase:
         kept = asked(function, 7)
         assert {b for _, b in kept} == set("wx")
-        assert len({a for a, _ in kept}) in (2, 3)
+        assert len({a for a, _ in kept}) in (1, 2)
         met |= {a for a, _ in kept}
     assert met == set(range(7))
 
 
-def test_a_function_that_is_named_is_asked_of_a_third_of_its_first_choices() -> None:
-    named = next(place for place in sorted(A_THIRD) if "::" in place)
+def test_a_function_that_is_named_is_asked_of_a_fifth_of_its_first_choices() -> None:
+    named = next(place for place in sorted(A_FIFTH) if "::" in place)
     group: Any = [Asked(a, b) for a in range(6) for b in "wx"]
     left = of_other_estimators(named, group)
-    assert len({one.place[0] for one in group if one not in left}) == 2
+    assert len({one.place[0] for one in group if one not in left}) in (1, 2)
     assert of_other_estimators("another", group) == []
 
 

@@ -1,7 +1,7 @@
 """scikit-learn's own checks of estimators, with no failure expected: all of them of two estimators
 as they are, of the others those that do not ask about the forms of input, and those of fits with
 other kernels, landmarks, rules and solvers. As the base that all share answers most of them, each
-is asked of a third of the others, and each of these meets a third; what is left out here runs with
+is asked of a fifth of the others, and each of these meets a fifth; what is left out here runs with
 what takes minutes."""
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import warnings
+from functools import cache
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -145,8 +146,7 @@ def is_of_input(check):
 def parametrize_with_checks_once(estimators):
     """As parametrize_with_checks, with the checks in OF_INPUT, and those again with a read-only
     memory map, for two estimators only."""
-    every = parametrize_with_checks(estimators)
-    words, cases = every.args
+    words, cases, names = checks_of(estimators)
     turn = {id(estimator): at for at, estimator in enumerate(estimators)}
     place = {name: at for at, name in enumerate(sorted({case[1].func.__name__ for case in cases}))}
     kept = []
@@ -154,27 +154,34 @@ def parametrize_with_checks_once(estimators):
         name, whole = check.func.__name__, isinstance(estimator, WHOLE)
         if (is_of_input(check) and not whole) or (type(estimator), name) in LEFT_OUT:
             continue
-        asked = whole or (place[name] + turn[id(estimator)]) % 3 == 0
+        asked = whole or (place[name] + turn[id(estimator)]) % 5 == 0
         marks = () if asked else pytest.mark.minutes
         kept.append(pytest.param(estimator, check, marks=marks))
-    return pytest.mark.parametrize(words, kept, **every.kwargs)
+    return pytest.mark.parametrize(words, kept, ids=names)
+
+
+def checks_of(estimators):
+    """What parametrize_with_checks gives pytest: the words, the cases and their names, which take
+    long to write and are written once."""
+    every = parametrize_with_checks(estimators)
+    return *every.args, cache(every.kwargs["ids"])
 
 
 def parametrize_with_checks_of_fits(estimators):
     """As parametrize_with_checks, with the checks in OF_FITS only, and those once: not again with a
-    read-only memory map. Each estimator meets one third of them, its neighbours the others."""
-    every = parametrize_with_checks(estimators)
-    words, cases = every.args
+    read-only memory map. Each estimator meets one third of them, its neighbours the others; the
+    second half of these runs with what takes minutes."""
+    words, cases, names = checks_of(estimators)
     place = {name: at for at, name in enumerate(sorted(OF_FITS))}
     turn = {id(estimator): at for at, estimator in enumerate(estimators)}
     kept = [
-        case
+        (case, (place[case[1].func.__name__] + turn[id(case[0])]) % 6)
         for case in cases
-        if case[1].func.__name__ in OF_FITS
-        and "readonly_memmap" not in case[1].keywords
-        and (place[case[1].func.__name__] + turn[id(case[0])]) % 3 == 0
+        if case[1].func.__name__ in OF_FITS and "readonly_memmap" not in case[1].keywords
     ]
-    return pytest.mark.parametrize(words, kept, **every.kwargs)
+    first = [case for case, at in kept if at == 0]
+    second = [pytest.param(*case, marks=pytest.mark.minutes) for case, at in kept if at == 3]
+    return pytest.mark.parametrize(words, first + second, ids=names)
 
 
 # The data of these checks are a few rows of noise, in which four clusters may well fall together or

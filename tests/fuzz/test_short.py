@@ -18,7 +18,15 @@ from fuzz.runner import FUZZERS, Bounds, Case, case_of, run
 
 pytestmark = pytest.mark.slow
 
-CASES = {"command_lines": 6, "stream_lines": 6, "pages": 2, "schedules": 3}  # which take longer
+# of those that take longer
+CASES = {
+    "checkpoints": 4,
+    "command_lines": 4,
+    "model_files": 6,
+    "pages": 2,
+    "schedules": 3,
+    "stream_lines": 6,
+}
 
 
 @pytest.fixture(scope="module", params=FUZZERS)
