@@ -176,6 +176,12 @@ static void run(const char *what, int64_t n, int64_t d, int64_t c, int64_t pitch
     JOIN(propose, VARIANT, BITS)(&proposals);
     SHOWN("lowered", lowered, 2 * n);
     SHOWN("potentials", potentials, 2);
+    int64_t taken[2];
+    const real least[2] = {0, 0};
+    const struct drawn drawn = {lowered, near, far, least, proposed, potentials, taken, 2, n, 1, 0};
+    const int64_t n_taken = JOIN(take_proposed, VARIANT, BITS)(&drawn);
+    SHOWN("taken", taken, n_taken);
+    SHOWN("nearest", near, n);
     run_search(&rows, &centres, 0);
     run_search(&rows, &centres, 2);
 }

@@ -21,7 +21,7 @@ from cmeans.kernels import RBF, Linear, Polynomial
 from cmeans.metrics import rand_measure, success_rate
 from cmeans.papers.sequential import diametral_rows
 from cmeans.rules import Hard
-from cmeans.sampling.farthest import farthest_rows
+from cmeans.sampling.farthest import farthest_of_few, farthest_rows
 from cmeans.spaces.centres import Centres
 from cmeans.sweeps.passes import NearestRowsPass
 from cmeans.sweeps.problem import Problem
@@ -220,22 +220,23 @@ def test_diametral_rows_have_weight(problem_of):
     assert squared == 0
 
 
-def test_farthest_rows_one_after_the_other(problem_of):
+@pytest.mark.parametrize("farthest", [farthest_rows, farthest_of_few])
+def test_farthest_rows_one_after_the_other(farthest, problem_of):
     X = blobs()
     start = Centres.orthonormal(X[:2])
-    far = farthest_rows(problem_of(X), start, 20)
+    far = farthest(problem_of(X), start, 20)
     assert far.rows.tolist() == [
         naive_sparse.farthest_row(X, X[[0, 1, *far.rows[:k]]]) for k in range(20)
     ]
-    assert far.passes == 20
+    assert far.passes == 20 or farthest is farthest_of_few
     np.testing.assert_allclose(far.centres.coordinates, X[far.rows])
     distances = np.concatenate(
         [d2 for _, d2 in problem_of(X).map(NearestRowsPass(Hard(), State(start)))]
     )
     np.testing.assert_allclose(distances, naive.point_distances(X, X[:2]).min(axis=1), atol=1e-12)
     repeated = np.repeat(X[:3], 5, axis=0)
-    assert len(farthest_rows(problem_of(repeated), Centres.orthonormal(X[:1]), 9).rows) == 2
-    nothing = farthest_rows(problem_of(repeated), Centres.orthonormal(X[:3]), 2)
+    assert len(farthest(problem_of(repeated), Centres.orthonormal(X[:1]), 9).rows) == 2
+    nothing = farthest(problem_of(repeated), Centres.orthonormal(X[:3]), 2)
     assert len(nothing.rows) == 0
     assert nothing.centres is None
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from cmeans import native
 from cmeans.engines import ThreadEngine
 from cmeans.kernels import RBF, Laplacian, Linear, Polynomial
+from cmeans.sampling import kmeanspp
 from cmeans.sampling.kmeanspp import drawn_in_rounds, kmeans_plus_plus, lowered, max_min
 from cmeans.sampling.pairwise import KernelAffinity, MatrixAffinity
 
@@ -121,8 +122,12 @@ def test_a_distance_that_is_not_finite_is_refused(bad, compiled, monkeypatch):
         )
 
 
-def test_draws_in_rounds_are_far_apart_and_end_where_no_row_differs():
+@pytest.mark.parametrize("compiled", [True, False])
+def test_draws_in_rounds_are_far_apart_and_end_where_no_row_differs(compiled, monkeypatch):
     """A row of each of forty heaps far apart; of 30 different rows no more than these."""
+    if compiled and not native.is_available():
+        pytest.skip("there is no native code")
+    monkeypatch.setattr(native, "is_available", lambda: compiled)
     rng = np.random.default_rng(6)
     heaps = np.repeat(1000.0 * rng.normal(size=(40, 3)), 10, axis=0) + rng.normal(size=(400, 3))
     for seed in range(5):
@@ -135,3 +140,18 @@ def test_draws_in_rounds_are_far_apart_and_end_where_no_row_differs():
         KernelAffinity(Linear(), few), np.ones(150), 99, np.random.RandomState(0)
     )
     assert sorted(drawn % 30) == list(range(30))
+
+
+@pytest.mark.skipif(not native.is_available(), reason="there is no native code")
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_native_code_takes_the_rows_that_loops_take(dtype, monkeypatch):
+    rng = np.random.default_rng(3)
+    after, nearest = rng.uniform(size=(11, 37)).astype(dtype), rng.uniform(size=37).astype(dtype)
+    draws, least = rng.integers(37, size=11), rng.uniform(size=11) * 0.8
+    given = after, nearest, rng.uniform(0.5, 2.0, size=37), draws, least, 1e-6
+    rows, left = kmeanspp._taken(*given)
+    monkeypatch.setattr(native, "is_available", lambda: False)
+    by_loops, left_by_loops = kmeanspp._taken(*given)
+    assert 0 < len(rows) < 4
+    assert np.array_equal(rows, by_loops)
+    assert np.array_equal(left, left_by_loops)

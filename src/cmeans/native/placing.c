@@ -333,7 +333,8 @@ int64_t EXPORTED(settle_rows)(int64_t count, int64_t few, const int32_t *cluster
                               int64_t *held) {
     const int64_t nodes = n_clusters + 1;
     int64_t left = 0, *numbers = malloc((size_t)(2 * count + 2 * nodes) * sizeof(int64_t));
-    int32_t *places = malloc((size_t)(6 * nodes) * sizeof(int32_t)), *slot = places + 5 * nodes;
+    int32_t *places = malloc((size_t)(7 * nodes) * sizeof(int32_t)), *slot = places + 5 * nodes;
+    int32_t *closed = places + 6 * nodes; /* 1: no path leads from a node to any that wants rows, nor will one, as no path used leads there */
     double *potentials = malloc((size_t)(2 * nodes) * sizeof(double));
     struct ways *ways = calloc((size_t)nodes, sizeof(struct ways));
     if (numbers == NULL || places == NULL || potentials == NULL || ways == NULL) {
@@ -345,7 +346,7 @@ int64_t EXPORTED(settle_rows)(int64_t count, int64_t few, const int32_t *cluster
                          places + 3 * nodes, places + 4 * nodes, 0, 0, work};
     for (int64_t j = 0; j < nodes; j++) {
         s.prices[j] = j < n_clusters ? prices[j] : 0, s.reach[j] = (double)INFINITY;
-        s.surplus[j] = 0, s.first[j] = -1, s.place[j] = slot[j] = -1;
+        s.surplus[j] = 0, s.first[j] = -1, s.place[j] = slot[j] = -1, closed[j] = 0;
     }
     for (int64_t i = 0; i < count; i++) {
         rank[i] = begun ? rank[i] : 0;
@@ -367,16 +368,19 @@ int64_t EXPORTED(settle_rows)(int64_t count, int64_t few, const int32_t *cluster
                 left = PAUSED;
                 break;
             }
-            const int32_t end = find_path(&s, j, slot);
+            const int32_t end = closed[j] ? -1 : find_path(&s, j, slot);
             if (end == -2) {
                 left = NO_MEMORY;
                 goto end;
             }
-            if (end < 0)
-                left += leave_out(&s, j);
-            else
+            if (end >= 0)
                 send_along(&s, j, end);
+            else
+                left += leave_out(&s, j);
+            for (int64_t k = 0; k < s.known && end < 0; k++)
+                closed[s.met[k]] = 1;
             forget_path(&s);
+            s.known = 0;
         }
     for (int64_t j = 0; j < n_clusters; j++)
         prices[j] = s.prices[j] - s.prices[n_clusters];

@@ -19,16 +19,16 @@ from ..sweeps.problem import Problem, Stopping
 from ..sweeps.state import State
 from .cells import RowsForCells, centres_in_cells
 from .fixed_point import solve
-from .probes import PROBES
+from .probes import PROBES, with_enough_probes
 
 SAMPLED = 64  # rows for each cluster; half as many end 1 percent higher
 SWEEPS = Stopping(max_iter=10, tol=1e-2)  # over the sample
 MOST_MERGED = 2048  # clusters up to which sweeps of all end lower than cells, in no more time
 FULL_SWEEPS = 2  # over all rows and clusters, after which little is gained by more
 # Of very many clusters such a sweep takes longer than all before. Fewer rows suffice, with a sweep
-# over them of the clusters of all cells together, and one over all rows, in which each looks
-# through the clusters of a few groups. Where there are no more rows than that, cells end two to
-# five percent higher than merged draws.
+# over them of the clusters of all cells together, where many are nearest to one of another cell,
+# and one over all rows, in which each looks through the clusters of a few groups. Where there are
+# no more rows than that, cells end two to five percent higher than merged draws.
 PROBED_SAMPLED, PROBED_FULL_SWEEPS = 32, 1
 IN_CELLS = Stopping(max_iter=3, tol=1e-2)
 PROBED = Stopping(max_iter=1, tol=0.0)
@@ -63,15 +63,17 @@ class HierarchicalStarts:
 
     def start(self, problem: Problem, count: int) -> Centres:
         """Return `count` centres, or as many as the sampled rows differ."""
-        sampled, start = self._sampled(problem, count), self._merged(problem, count)
+        sampled, merged = self._sampled(problem, count), self._merged(problem, count)
         if not _are_probed(problem.space, problem.rows.blocks, count):
-            if start is None:
+            if merged is None:
                 return centres_in_cells(sampled, count)
-            return solve(sampled.problem, State(start)).state.centres
-        within = replace(sampled.problem, stopping=IN_CELLS)
+            return solve(sampled.problem, State(merged)).state.centres
+        within, start = replace(sampled.problem, stopping=IN_CELLS), merged
         if start is None:
             start = centres_in_cells(replace(sampled, problem=within), count, rounds=0)
         together = replace(within, stopping=PROBED, probes=PROBES[0])
+        if merged is None and with_enough_probes(together, State(start)).probes == PROBES[0]:
+            return start  # few rows are nearest to clusters of other cells
         return solve(together, State(start)).state.centres
 
     def _merged(self, problem: Problem, count: int) -> Centres | None:
