@@ -89,6 +89,20 @@ def test_the_gap_is_true_where_rows_know_clusters_about_their_nearest(
     assert model.size_gap_ < 0.15
 
 
+def test_clusters_that_few_rows_know_are_cheap_to_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nearly all rows went to one of them in `predict`, and the gap was .35."""
+    monkeypatch.setattr(solve, "REPAIRED", 0)
+    rng = np.random.default_rng(2)
+    heaps, c = rng.normal(size=(24, 8)) * 3, 96
+    x = heaps[rng.choice(24, 10 * c, p=rng.dirichlet(np.full(24, 0.7)))]
+    x += rng.normal(size=x.shape)
+    model = KernelKMeans(c, kernel="linear", sizes=EQUAL, random_state=0).fit(x)
+    assert model.size_gap_ < 0.05
+    assert np.bincount(model.predict(x), minlength=c).max() < 20
+
+
 @pytest.mark.filterwarnings("ignore:.*stopped at max_iter")
 def test_native_and_generic_passes_place_rows_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_available()

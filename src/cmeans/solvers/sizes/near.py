@@ -17,7 +17,7 @@ from ...native.calls import ADDRESS, REAL, WHOLE, address, done
 from ...spaces import Space
 from ...spaces.centres import Centres
 from ...sweeps.choice import AboutFunction, about_for
-from ...sweeps.passes import AboutNearestPass, FewNearestPass
+from ...sweeps.passes import AboutNearestPass, FewNearestPass, MarginPass
 from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from .flow import Flow
@@ -33,9 +33,8 @@ WARM_FIRST, WARM, COOLING, COLD = 1.0, 0.3, 0.8, 0.03
 BEYOND = 1.7
 LEAST = 0.05  # share of a mean size below which a size says no more of its price
 CHUNK = 8192  # rows whose masses are summed together
-# shares of the clusters whose prices are lowered in the end, of which the first is taken that takes
-# no larger share off the lower bound
-DEAREST, CAUTION = (0.1, 0.05, 0.02, 0.01, 0.005), 5e-4
+# shares of the clusters whose prices may be lowered in the end, and rows that show which is best
+DEAREST, JUDGES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0), 4096
 ABOUT = 48  # centres about a row's nearest among which those that it knows are, of very many
 FOUND = 1 << 31  # rows times clusters times columns from which on they are so many
 MEASURED = 1 << 21  # distances of rows to all clusters that are looked at together
@@ -184,16 +183,23 @@ class NearSearch:
         return NearestClusters.found(problem, about)
 
 
-def cautious_prices(rows: NearestClusters, bounds: SizeBounds, prices: Float64) -> Float64:
-    """Return prices of which the highest are lower, where that takes hardly anything off what
-    placements cost at least: clusters that few rows know are dear to these, and would be cheap to
-    all others."""
-    dual = rows.dual(prices, bounds)
-    for share in DEAREST:
-        lower = np.minimum(prices, np.quantile(prices, 1 - share))
-        if dual - rows.dual(lower, bounds) <= CAUTION * abs(dual):
-            return lower
-    return prices
+def cautious_prices(
+    problem: Problem, bounds: SizeBounds, state: State, space: Space | None = None
+) -> Float64:
+    """Return the prices of a state of which the highest are lower, by which placements cost most at
+    least, as some rows show that ask all clusters: those that few rows know are dear to these, and
+    would be cheap to all others."""
+    prices, weighs = state.known_scales(), np.flatnonzero(problem.rows.blocks.weight[:] > 0)
+    every = np.minimum(prices, np.quantile(prices, 1 - np.array(DEAREST))[:, None])
+    some = weighs[:: -(-len(weighs) // JUDGES)]
+    costs = np.zeros(len(every))
+    for a, b in spans(len(some), max(1, MEASURED // len(prices))):
+        part = problem.rows.part(some[a:b], np.ones(b - a))
+        found = problem.engine.fold(part, MarginPass(problem.rule, state, np.inf, space))
+        costs += [float((found.d2 - lower).min(axis=1).sum()) for lower in every]
+    costs *= bounds.total / len(some)
+    best: Float64 = every[np.argmax(costs + [bounds.dual_part(lower) for lower in every])]
+    return best
 
 
 def near_prices(

@@ -355,7 +355,7 @@ def _placed_once(
         rows = NearestClusters.of(problem, plain, space=space)
     prices = near_prices(problem, rows, bounds, state.known_scales())
     placed = PlacedRows.of(problem, rows, bounds, State(centres, prices))
-    last = State(centres, cautious_prices(rows, bounds, placed.prices))
+    last = State(centres, cautious_prices(problem, bounds, State(centres, placed.prices), space))
     cheapest = NearestClusters.of(problem, last, 1, space)
     placed = replace(placed, prices=last.known_scales()).beside(cheapest)
     return last, placed, 4 * problem.n_rows
