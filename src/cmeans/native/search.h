@@ -14,7 +14,7 @@
 #define TOGETHER (WIDTH == 64 ? 4 : 2) /* rows of a block of products, as many as the machine has registers for */
 #define BESIDE (WIDTH == 64 ? 6 : WIDTH == 32 ? 3 : 2) /* and centres */
 #define BOUND_ROWS (WIDTH == 64 ? 8 : 4) /* rows of a block of bounds */
-#define BOUND_PANELS (WIDTH >= 32 ? 2 : 1) /* and panels of centres */
+#define BOUND_PANELS (WIDTH == 64 ? 2 : 1) /* and panels of centres */
 #define AFEW 4                         /* centres that one row is multiplied with together */
 #define DEAR 6                         /* a product of one row and one centre takes as long as so many of a block */
 #define AGAIN 8                        /* tiles after which bounds are tried again where they left little out */
