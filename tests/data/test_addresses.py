@@ -323,6 +323,18 @@ def test_a_file_is_asked_for_once_when_opened_and_once_a_sweep(
         rows.read(0, 300)
 
 
+def test_an_old_list_is_not_believed(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(addresses, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    server.objects["bucket/d/x.npy"] = npy(X)
+    early, late = (next(Address("s3://bucket/d", server.options).iterdir()) for _ in range(2))
+    server.objects["bucket/d/x.npy"] = npy(X[1:])
+    clock[0] += 59
+    assert early.stat().st_size == len(npy(X))
+    clock[0] += 3
+    assert early.stat().st_size == late.stat().st_size == len(npy(X[1:]))
+
+
 def test_a_file_that_changes_is_told(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addresses, "_FRESH", 0.0)
     server.objects["bucket/x.npy"] = npy(X)

@@ -220,8 +220,11 @@ def test_diametral_rows_have_weight(problem_of):
     assert squared == 0
 
 
-@pytest.mark.parametrize("farthest", [farthest_rows, farthest_of_few])
-def test_farthest_rows_one_after_the_other(farthest, problem_of):
+@pytest.mark.parametrize(
+    ("farthest", "together"), [(farthest_rows, 0), (farthest_of_few, 2048), (farthest_of_few, 5)]
+)
+def test_farthest_rows_one_after_the_other(farthest, together, problem_of, monkeypatch):
+    monkeypatch.setattr("cmeans.sampling.farthest.TOGETHER", together)
     X = blobs()
     start = Centres.orthonormal(X[:2])
     far = farthest(problem_of(X), start, 20)

@@ -20,6 +20,8 @@ from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
 from .quantiles import QuantileSearch, quantile_of_sums
 
+TOGETHER = 2048  # rows that are measured with each other at once
+
 
 @dataclass(frozen=True)
 class FarRows:
@@ -62,20 +64,18 @@ def farthest_rows(problem: Problem, centres: Centres, count: int, quantile: floa
 def farthest_of_few(problem: Problem, centres: Centres, count: int) -> FarRows:
     """Return such rows of a problem of few rows, the farthest of which are measured with each other
     at once."""
-    rows, weight, noise = (
-        problem.rows,
-        problem.rows.blocks.weight,
-        rounding_of_sums(problem.rows.blocks.x.dtype),
-    )
-    d2, new, passes = np.where(weight > 0, np.inf, 0.0), centres, 0
+    blocks = problem.rows.blocks
+    noise = rounding_of_sums(blocks.x.dtype)
+    d2, new, passes = np.where(blocks.weight > 0, np.inf, 0.0), centres, 0
     taken: list[IntArray] = []
     chosen: list[Centres] = []
     while (left := count - sum(map(len, taken))) > 0:
         found = problem.map(NearestRowsPass(problem.rule, State(new)))
         d2, passes = np.minimum(d2, np.concatenate([nearest for _, nearest in found])), passes + 1
         order = ascending(-d2)
-        far, beyond = order[: 2 * left], d2[order[2 * left :]].max(initial=0.0)
-        points = problem.space.embed(rows.blocks.take(far), far)
+        most = min(2 * left, TOGETHER)
+        far, beyond = order[:most], d2[order[most:]].max(initial=0.0)
+        points = problem.space.embed(blocks.take(far), far)
         here = _farthest_first(points, d2[far], float(beyond), left, noise)
         if not len(here):
             break

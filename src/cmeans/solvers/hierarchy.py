@@ -19,7 +19,7 @@ from ..sweeps.problem import Problem, Stopping
 from ..sweeps.state import State
 from .cells import RowsForCells, centres_in_cells
 from .fixed_point import solve
-from .probes import PROBES, with_enough_probes
+from .probes import PROBES, fewest_suffice
 
 SAMPLED = 64  # rows for each cluster; half as many end 1 percent higher
 SWEEPS = Stopping(max_iter=10, tol=1e-2)  # over the sample
@@ -72,7 +72,7 @@ class HierarchicalStarts:
         if start is None:
             start = centres_in_cells(replace(sampled, problem=within), count, rounds=0)
         together = replace(within, stopping=PROBED, probes=PROBES[0])
-        if merged is None and with_enough_probes(together, State(start)).probes == PROBES[0]:
+        if merged is None and fewest_suffice(within, State(start)):
             return start  # few rows are nearest to clusters of other cells
         return solve(together, State(start)).state.centres
 

@@ -3,6 +3,7 @@ to be enough."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -18,11 +19,20 @@ EXCESS = 0.005
 
 def with_enough_probes(problem: Problem, state: State) -> Problem:
     """Return a problem whose sweeps probe with as many groups as some of its rows need."""
+    suffice, (*fewer, most) = _judge(problem, state), PROBES
+    return replace(problem, probes=next(filter(suffice, fewer), most))
+
+
+def fewest_suffice(problem: Problem, state: State) -> bool:
+    """True where the fewest groups are enough for some rows."""
+    return _judge(problem, state)(PROBES[0])
+
+
+def _judge(problem: Problem, state: State) -> Callable[[int], bool]:
+    """Return what tells whether so many groups are enough for some rows."""
     few = some_rows(problem, JUDGED)
     enough = (1.0 + EXCESS) * replace(few, probes=0).sweep(state).objective
-    *fewer, most = PROBES
-    found = (n for n in fewer if replace(few, probes=n).sweep(state).objective <= enough)
-    return replace(problem, probes=next(found, most))
+    return lambda probes: replace(few, probes=probes).sweep(state).objective <= enough
 
 
 def some_rows(problem: Problem, size: int) -> Problem:

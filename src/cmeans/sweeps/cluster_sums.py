@@ -110,7 +110,7 @@ class ClusterSums(Additive):
 
 
 class TakesSums(Protocol):
-    """What takes the sums of rows that several tasks have seen, once they are asked for."""
+    """Takes the sums of rows that several tasks have seen, once they are asked for."""
 
     def statistics(self, moved: MovedRows) -> Statistics:
         """Return the statistics of all rows that it has seen."""

@@ -36,6 +36,7 @@ from .stores import (
 _WEB = ("http", "https")
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between tries
 _FRESH = 1.0  # seconds for which what is known of a file is believed
+_LISTED = 60.0  # for which a list is until a file of it is opened, as to open many takes long
 _BUFFER = 2**17
 _fetched: weakref.WeakValueDictionary[Any, Fetched] = weakref.WeakValueDictionary()
 Answer = TypeVar("Answer")
@@ -91,7 +92,7 @@ class Address(os.PathLike[str]):
             self._options = {**dict(parse_qsl(query)), **self.storage_options}
         self._root, _, self._key = rest.partition("/")
         self._store: ObjectStore | None = None
-        self._known: tuple[float | None, KnownFile] | None = None  # when it was first believed
+        self._known: tuple[float, KnownFile] | None = None  # since when it is believed
         self._opening = threading.Lock()
         # what it was when it was listed, and its place among the files that were listed with it
         self._listed: KnownFile | None = None
@@ -102,7 +103,8 @@ class Address(os.PathLike[str]):
         url = f"{self.scheme}://{user}{self._root}/{key}{self._query}"
         other = Address(url, self.storage_options)
         other._store = self._store
-        other._known = None if known is None else (None, known)
+        if known is not None:
+            other._known = (time.monotonic() + _LISTED, known)
         return other
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -178,7 +180,7 @@ class Address(os.PathLike[str]):
 
     def stat(self) -> KnownFile:
         """Return what is known of the file, which is asked for anew a second after it was first
-        believed: a list of many files is believed of each until it has been opened."""
+        believed; what a list says may be up to a minute old then."""
         known = self._found()
         if known is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self))
@@ -188,8 +190,9 @@ class Address(os.PathLike[str]):
         now = time.monotonic()
         if self._known is not None:
             since, known = self._known
-            self._known = (now if since is None else since), known
-            if now - self._known[0] < _FRESH:
+            since = min(since, now)
+            self._known = since, known
+            if now - since < _FRESH:
                 return known
         found = self._tried("read", lambda store: store.info(self._path))
         self._known = None if found is None else (time.monotonic(), found)
