@@ -17,6 +17,7 @@
 #include "placing.c"
 #undef FEW
 #include "seeding.c"
+#include "settling.c"
 #include "top_k.c"
 
 static uint64_t state = 1;
@@ -236,9 +237,15 @@ static void run_placing(int64_t rows) {
     for (int64_t j = 0; j < CLUSTERS; j++)
         least[j] = 2, most[j] = 4;
     int64_t held[CLUSTERS];
-    const int64_t stuck = JOIN(settle_rows, VARIANT, BITS)(rows, KNOWN, clusters, d2, weight, CLUSTERS, least, most, 1 << 20, 0, own, rank, held);
-    SHOWN("stuck", &stuck, 1);
-    SHOWN("settled", rank, rows);
+    for (int64_t j = 0; j < CLUSTERS; j++)
+        held[j] = -1;
+    for (int64_t i = 0; i < rows; i++)
+        rank[i] = 0;
+    for (int last = 0; last < 2; last++) {
+        const int64_t result = JOIN(settle_rows, VARIANT, BITS)(rows, KNOWN, clusters, d2, weight, CLUSTERS, least, most, last ? 1e-12 : 0.1, last ? 0 : 2, last, 1 << 20, own, rank, held);
+        SHOWN("result", &result, 1);
+        SHOWN("settled", rank, rows);
+    }
     SHOWN("prices", own, CLUSTERS);
     const int64_t end = JOIN(shortest_path, VARIANT, BITS)(CLUSTERS, costs, zeros, wanted, reach, before, open_reach);
     SHOWN("end", &end, 1);

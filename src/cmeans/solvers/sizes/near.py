@@ -3,6 +3,7 @@ at once, and rows that move along shortest paths until the bounds hold."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -39,8 +40,14 @@ ABOUT = 48  # centres about a row's nearest among which those that it knows are,
 FOUND = 1 << 31  # rows times clusters times columns from which on they are so many
 MEASURED = 1 << 21  # distances of rows to all clusters that are looked at together
 SHARE = (WHOLE, ADDRESS, ADDRESS, ADDRESS, ADDRESS, REAL, ADDRESS)
-SETTLE = (WHOLE, WHOLE, *[ADDRESS] * 3, WHOLE, ADDRESS, ADDRESS, WHOLE, WHOLE, *[ADDRESS] * 3)
-PAUSED = -3  # of native/placing.c
+SETTLE = (WHOLE, WHOLE, *[ADDRESS] * 3, WHOLE, *[ADDRESS] * 2, REAL, *[WHOLE] * 3, *[ADDRESS] * 3)
+PAUSED = -3  # of native/settling.c
+# slacks by which costs are compared, in margins, one after the other: of placements that sweeps
+# follow, of those that are given out, and of the cheapest one
+SWEPT, LAST, CHEAPEST = (1.0, 1 / 8), (1.0, 1 / 8, 1 / 64), (1.0, 1 / 16, 1 / 256, 0.0)
+ROUNDING = 2.0**-44  # least slack, in the largest of all numbers
+STAY = 1 / 400  # share of the rows that need not be placed before the last slack
+MARGINS = 1 << 14  # rows that show the margin
 WORK = 1 << 25  # ways between clusters after which signals are heard: a part of a second
 
 
@@ -124,25 +131,23 @@ class NearestClusters:
         np.add.at(mass, clusters, shares)
         return mass
 
+    def margin(self, prices: Float64) -> float:
+        """Return the median of what rows cost more in their second cluster than in their first."""
+        step = -(-len(self.d2) // MARGINS)
+        some = replace(self, clusters=self.clusters[::step], d2=self.d2[::step])
+        two = np.partition(some.net(prices), 1, axis=1)
+        return float(np.median(two[:, 1] - two[:, 0]))
+
     def settled(
-        self, bounds: SizeBounds, prices: Float64
+        self, bounds: SizeBounds, prices: Float64, slacks: Sequence[float] = CHEAPEST
     ) -> tuple[npt.NDArray[np.int32], Float64] | None:
         """Return the ranks (n,) of the clusters in the cheapest placement within the bounds, and
-        prices by which every row is where it costs least. Rows from whose clusters no move leads on
-        are left (-1); None where that is not told."""
+        prices by which every row is where it costs least, but for the last slack. Rows from whose
+        clusters no move leads on are left (-1); None where that is not told."""
         weighs = self.weight > 0
         least, most = in_rows(bounds, int(np.count_nonzero(weighs)))
         if native.is_available():
-            ranks, new = np.empty(len(self.d2), np.int32), np.array(prices, np.float64)
-            settle = native.function("settle_rows", self.d2.dtype, SETTLE, WHOLE)
-            held, left, begun = np.empty(len(new), np.int64), PAUSED, 0
-            known = address(self.clusters), address(self.d2), address(self.weight)
-            given = address(least), address(most)
-            to = address(new), address(ranks), address(held)
-            while left == PAUSED:
-                left, begun = settle(*self.d2.shape, *known, len(new), *given, WORK, begun, *to), 1
-            done(left)
-            return ranks, new
+            return self._settled(least, most, prices, slacks)
         ranks = np.argmin(self.net(prices), axis=1).astype(np.int32)
         rows, clusters = np.flatnonzero(weighs), self.clusters[weighs]
         d2 = np.full((len(rows), len(prices)), np.inf)
@@ -157,6 +162,24 @@ class NearestClusters:
         kept = flow.holdings
         ranks[rows[kept.row]] = np.argmax(clusters[kept.row] == kept.cluster[:, None], axis=1)
         return ranks, flow.prices[:-1] - flow.prices[-1]
+
+    def _settled(
+        self, least: IntArray, most: IntArray, prices: Float64, slacks: Sequence[float]
+    ) -> tuple[npt.NDArray[np.int32], Float64]:
+        new, held = np.array(prices, np.float64), np.full(len(prices), -1, np.int64)
+        ranks = np.argmin(self.net(prices), axis=1).astype(np.int32)
+        settle = native.function("settle_rows", self.d2.dtype, SETTLE, WHOLE)
+        known = address(self.clusters), address(self.d2), address(self.weight)
+        given, to = (address(least), address(most)), (address(new), address(ranks), address(held))
+        margin = self.margin(prices)
+        tiny = max(ROUNDING * max(self.d2.max(), np.abs(prices).max()), np.finfo(float).tiny)
+        for slack in slacks:
+            last, by = slack == slacks[-1], max(slack * margin, tiny)
+            stay, result = 0 if last else int(len(self.d2) * STAY), PAUSED
+            while result == PAUSED:
+                result = settle(*self.d2.shape, *known, len(new), *given, by, stay, last, WORK, *to)
+            done(result)
+        return ranks, new
 
 
 def are_many(problem: Problem, n_clusters: int) -> bool:
@@ -211,8 +234,7 @@ def near_prices(
     none, warm = np.zeros(len(prices)), WARM
     if not prices.any() or rows.dual(none, bounds) >= rows.dual(prices, bounds):
         prices, warm = none, WARM_FIRST
-    net = np.partition(rows.net(prices), 1, axis=1)
-    margin = float(np.median(net[:, 1] - net[:, 0]))
+    margin = rows.margin(prices)
     least = LEAST * bounds.total / len(prices)
     for step in range(STEPS if margin > 0 else 0):
         temperature = margin * max(warm * COOLING**step, COLD)

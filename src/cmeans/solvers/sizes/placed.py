@@ -25,7 +25,7 @@ from ...sweeps.problem import Problem
 from ...sweeps.state import State
 from ...sweeps.statistics import Statistics
 from ..solution import NEXT_CENTRES, StepResult
-from .near import MEASURED, NearestClusters, NearSearch, in_rows, near_prices
+from .near import MEASURED, SWEPT, NearestClusters, NearSearch, in_rows, near_prices
 from .prices import SizeBounds
 
 EXACTLY = 1e-12  # share of the costs that is rounding
@@ -47,12 +47,17 @@ class PlacedRows:
 
     @classmethod
     def of(
-        cls, problem: Problem, rows: NearestClusters, bounds: SizeBounds, state: State
+        cls,
+        problem: Problem,
+        rows: NearestClusters,
+        bounds: SizeBounds,
+        state: State,
+        slacks: Sequence[float],
     ) -> PlacedRows:
-        """Place all rows at least cost; rows of no weight stay where they cost least. The bounds
-        are multiples of the weight that all others have."""
+        """Place all rows at least cost, but for the last slack; rows of no weight stay where they
+        cost least. The bounds are multiples of the weight that all others have."""
         prices, n = state.known_scales(), len(rows.d2)
-        settled = rows.settled(bounds, prices)
+        settled = rows.settled(bounds, prices, slacks)
         if settled is None:
             return cls._in_turn(problem, rows, bounds, state)
         ranks, prices = settled
@@ -226,7 +231,7 @@ class PlacingStep:
         at = swept.state
         rows = self.search(problem, State(at.centres, np.zeros(len(at.centres))))
         prices = near_prices(problem, rows, self.bounds, at.known_scales())
-        placed = PlacedRows.of(problem, rows, self.bounds, State(at.centres, prices))
+        placed = PlacedRows.of(problem, rows, self.bounds, State(at.centres, prices), SWEPT)
         sums = placed.sums(problem)
         if not sums.is_finite():
             raise OutOfRangeError(NOT_FINITE)

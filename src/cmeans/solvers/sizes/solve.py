@@ -38,6 +38,8 @@ from ..solution import Solution
 from .apportioned import better_start
 from .assignment import WholeRows, assigned
 from .near import (
+    CHEAPEST,
+    LAST,
     MEASURED,
     NEAR,
     NearestClusters,
@@ -295,7 +297,7 @@ class Sized(Solving):
             # a price that is nearly right shows which clusters matter
             at = State(centres, prices)
             rows = NearestClusters.of(problem, at, space=space)
-            placed = PlacedRows.of(problem, rows, bounds, at).beside_others(rows, prices)
+            placed = PlacedRows.of(problem, rows, bounds, at, CHEAPEST).beside_others(rows, prices)
             prices, visits = placed.prices, visits + 2 * problem.n_rows
             if placed.are_cheapest:
                 return State(centres, prices), placed, visits
@@ -354,7 +356,7 @@ def _placed_once(
     else:
         rows = NearestClusters.of(problem, plain, space=space)
     prices = near_prices(problem, rows, bounds, state.known_scales())
-    placed = PlacedRows.of(problem, rows, bounds, State(centres, prices))
+    placed = PlacedRows.of(problem, rows, bounds, State(centres, prices), LAST)
     last = State(centres, cautious_prices(problem, bounds, State(centres, placed.prices), space))
     cheapest = NearestClusters.of(problem, last, 1, space)
     placed = replace(placed, prices=last.known_scales()).beside(cheapest)
