@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 # One thread for matrices of a few rows: more take longer to wake than to work, and are in the way
@@ -316,6 +317,7 @@ BITS = (
 )
 
 
+FOLDERS = count()
 SUITE_OF = {place: suite for suite, places in SUITES.items() for place in places}
 
 
@@ -400,6 +402,13 @@ def threads_share_small_work() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cmeans.engines.threads.WORTH_SHARING", 0.0)
         yield
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As pytest's own, which looks for each through all that were made before."""
+    name = request.function.__name__[:30]
+    return tmp_path_factory.mktemp(f"{name}-{next(FOLDERS)}", numbered=False)
 
 
 @pytest.fixture(params=["generic", "native"])
