@@ -1,8 +1,8 @@
-"""scikit-learn's own checks of estimators, with no failure expected: all of them of one estimator as
-it is, of the others those that do not ask about the forms of input, which one of streams is asked
-too, and those of fits with other kernels, landmarks, rules and solvers. As the base that all share
-answers most of them, each is asked of a fifth of the others, and each of these meets a fifth; what
-is left out here runs with what takes minutes."""
+"""scikit-learn's own checks of estimators, with no failure expected: all of them of one estimator
+as it is, of the others those that do not ask about the forms of input, which one of streams is
+asked too, and those of fits with other kernels, landmarks, rules and solvers. As the base that all
+share answers most of them, each is asked of a fifth of the others, and each of these meets a fifth;
+what is left out here runs with what takes minutes."""
 
 from __future__ import annotations
 
