@@ -25,9 +25,8 @@ class Sparing:
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> Iterator[None]:
         """Examples in docstrings are looked for in the files of the package that have some."""
         found = yield
-        some = parent.config.rootpath / "src" in file_path.parents and (
-            ">>> " in file_path.read_text(encoding="utf-8")
-        )
+        of_the_package = parent.config.rootpath / "src" in file_path.parents
+        some = of_the_package and b">>> " in file_path.read_bytes()
         return [one for one in found if some or type(one) is pytest.Module]
 
     @pytest.hookimpl(tryfirst=True)
