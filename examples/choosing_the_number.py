@@ -17,7 +17,7 @@ from cmeans.inspection import SelectionDisplay, StabilityDisplay
 
 wine = load_wine()
 X = StandardScaler().fit_transform(wine.data)
-chosen = select(FuzzyCMeans(), X, range(2, 6), n_bootstrap=5, random_state=0)
+chosen = select(FuzzyCMeans(), X, range(2, 6), n_bootstrap=2, random_state=0)
 print(chosen.reason)
 SelectionDisplay.from_selection(chosen)
 plt.show()
@@ -26,7 +26,7 @@ plt.show()
 # in two do not.
 
 for c in (3, 5):
-    found = stability(FuzzyCMeans(c, random_state=0).fit(X), X, random_state=0)
+    found = stability(FuzzyCMeans(c, random_state=0).fit(X), X, n_bootstrap=10, random_state=0)
     print(f"{c} clusters:", np.round(found.clusters, 2))
     StabilityDisplay.from_stability(found)
 plt.show()
@@ -34,5 +34,5 @@ plt.show()
 # %%
 # The same question to one cloud without clusters.
 
-cloud = np.random.default_rng(0).normal(size=(300, 13))
+cloud = np.random.default_rng(0).normal(size=(150, 13))
 print(select(FuzzyCMeans(), cloud, range(2, 5), n_bootstrap=0, random_state=0).reason)

@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from cmeans import KernelKMeans
 
-X, digit = load_digits(return_X_y=True)
+X, digit = (every[:1000] for every in load_digits(return_X_y=True))
 counts, scores = (0, 50, 200), list[np.ndarray]()
 # which rows are labelled is chance: 4 draws
 orders = [np.random.default_rng(seed).permutation(len(X)) for seed in range(4)]

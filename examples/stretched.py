@@ -37,5 +37,5 @@ axes[3].set_title("density")
 figure.tight_layout()
 plt.show()
 
-found = GaussianMixture((1, 6), random_state=0).fit(X)
-print("BIC of 1 to 6 clusters:", found.bics_.round(), "the least:", found.n_clusters_)
+found = GaussianMixture((1, 4), random_state=0).fit(X)
+print("BIC of 1 to 4 clusters:", found.bics_.round(), "the least:", found.n_clusters_)

@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 # One thread for matrices of a few rows: more take longer to wake than to work, and are in the way
@@ -40,6 +41,7 @@ from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
 from each_once import left_out
+from sparing import Sparing
 
 collect_ignore = ["typing"]  # scripts that type checkers read, and nobody runs
 
@@ -91,9 +93,7 @@ SUITES = {
         ),
         # fresh processes
         "tests/fitting/test_memory_promises.py",
-        "tests/fitting/test_validation.py::test_verbose_reaches_stderr_in_a_plain_script",
-        "tests/test_architecture.py::test_import_has_no_effects",
-        "tests/test_architecture.py::test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load",
+        "tests/test_architecture.py::test_the_import_has_no_effects_and_nothing_heavy_is_loaded",
         "tests/test_suites.py::test_the_quick_tests_of_the_core_are_found_by_the_command_that_leaves_out_slow_ones",
         # many draws, real data, printed tables
         "tests/tuning/test_fuzzifier.py::test_no_collapse_on_real_data",
@@ -148,6 +148,7 @@ SUITES = {
             "tests/cli/test_fit_interrupted.py::test_killed_at_the_worst_moment",
             "tests/cli/test_power_cuts.py::test_a_state_and_the_labels_that_it_records",
             "tests/cli/test_process.py::test_an_interrupted_fit_leaves_its_centres_and_nothing_else",
+            "tests/cli/test_process.py::test_the_exit_code_and_the_streams",
             "tests/cli/test_select.py::test_names_and_categories",
             "tests/cli/test_select.py::test_refits",
             "tests/cli/test_stream_process.py::test_a_reader_that_leaves",
@@ -316,6 +317,7 @@ BITS = (
 )
 
 
+FOLDERS = count()
 SUITE_OF = {place: suite for suite, places in SUITES.items() for place in places}
 
 
@@ -333,6 +335,10 @@ def _marks_within(file: str) -> set[str]:
     return {mark for place in (file, *own) for mark in marks_of(place)}
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Sparing())
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Whoever asks for one suite, as `-m core`, does not wait for the test files of the others."""
     suite = _one_suite(config)
@@ -346,15 +352,6 @@ def _one_suite(config: pytest.Config) -> str | None:
     """The suite, or bits, that is asked for and no other."""
     suite, *others = config.option.markexpr.split() or [""]
     return suite if suite in ("core", "bits", *SUITES) and "or" not in others else None
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_collect_file() -> Iterator[None]:
-    """Tests have no examples in docstrings."""
-    found = yield
-    return [
-        one for one in found if not isinstance(one, pytest.Module) or type(one) is pytest.Module
-    ]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -405,6 +402,13 @@ def threads_share_small_work() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cmeans.engines.threads.WORTH_SHARING", 0.0)
         yield
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As pytest's own, which looks for each through all that were made before."""
+    name = request.function.__name__[:30]
+    return tmp_path_factory.mktemp(f"{name}-{next(FOLDERS)}", numbered=False)
 
 
 @pytest.fixture(params=["generic", "native"])

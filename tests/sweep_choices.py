@@ -32,19 +32,24 @@ def often(
         (place, index): times for place, own in enumerate(choices) for index in range(len(own))
     }
     places = _allowed(choices, allowed)
-    own = _as_bits(combinations(enumerate(place), 2) for place in places)
-    left, met, found = dict(zip(places, own, strict=True)), 0, []
+    bits = _as_bits(combinations(enumerate(place), 2) for place in places)
+    met, found = 0, list[tuple[int, ...]]()
 
-    def worth(place: tuple[int, ...]) -> tuple[int, int]:
-        wanted = sum(map(missing.__getitem__, enumerate(place)))
-        return wanted, (left[place] & ~met).bit_count()
+    def worth(at: int) -> tuple[int, int, int]:
+        wanted = sum(map(missing.__getitem__, enumerate(places[at])))
+        return -wanted, -(bits[at] & ~met).bit_count(), at
 
+    queue = sorted(map(worth, range(len(places))))
     while any(missing.values()):
-        best = max(left, key=worth)
-        met |= left.pop(best)
-        found.append(best)
-        for choice in enumerate(best):
-            missing[choice] = max(missing[choice] - 1, 0)
+        at = queue[0][-1]
+        if queue[0] == worth(at):  # it only falls: as much as last time is the most
+            heappop(queue)
+            met |= bits[at]
+            found.append(places[at])
+            for choice in enumerate(places[at]):
+                missing[choice] = max(missing[choice] - 1, 0)
+        else:
+            heapreplace(queue, worth(at))
     return [_at(choices, place) for place in sorted(found)]
 
 

@@ -11,7 +11,6 @@ import pkgutil
 import re
 import subprocess
 import sys
-from functools import cache
 
 import numpy as np
 import pytest
@@ -197,61 +196,49 @@ def test_heavy_imports_wait_until_they_are_needed(path):
     )
 
 
-def in_a_fresh_process(code):
+REPORT = (
+    "import sys, json; print(json.dumps([name for name in "
+    f"{sorted(HEAVY | {'cmeans.cli'})} if name in sys.modules]))"
+)
+BESIDE_SCIKIT_LEARN = f"""
+import logging, os, threading, warnings
+import numpy as np, scipy.sparse, threadpoolctl
+import sklearn.base, sklearn.cluster, sklearn.utils.validation
+try:
+    import sklearn.callback
+except ImportError:
+    pass
+X = np.random.default_rng(0).normal(size=(50, 2))
+def now():
+    return [dict(os.environ), threading.active_count(), list(warnings.filters),
+            logging.getLogger().handlers[:], np.random.get_state()[1].tolist()]
+{REPORT}
+before = now()
+import cmeans
+print(json.dumps([one == other for one, other in zip(before, now())]))
+{REPORT}
+sklearn.cluster.KMeans(2, n_init=1).fit(X).predict(X)
+{REPORT}
+cmeans.FuzzyCMeans(2, random_state=0).fit(X).predict(X)
+{REPORT}
+"""
+
+
+@pytest.mark.slow
+def test_the_import_has_no_effects_and_nothing_heavy_is_loaded():
+    """On variables, threads, filters of warnings, logging and NumPy's generator; and nothing that
+    scikit-learn does not load, by the import and by a fit."""
     run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
+        [sys.executable, "-W", "error", "-c", BESIDE_SCIKIT_LEARN],
         capture_output=True,
         text=True,
         check=True,
         timeout=120,
     )
-    return run.stdout
-
-
-THEIRS = (
-    "import sklearn.base, sklearn.utils.validation, sklearn.cluster as s\ntry: import "
-    "sklearn.callback\nexcept ImportError: pass"
-)
-FITS = "import numpy as np; X = np.random.default_rng(0).normal(size=(50, 2))"
-
-
-REPORT = (
-    "import sys, json; print(json.dumps([name for name in "
-    f"{sorted(HEAVY | {'cmeans.cli'})} if name in sys.modules]))"
-)
-EFFECTS = (
-    "import os, threading, warnings, logging, scipy.sparse, threadpoolctl\n"
-    "def now():\n"
-    "    return [dict(os.environ), threading.active_count(), list(warnings.filters), "
-    "logging.getLogger().handlers[:], np.random.get_state()[1].tolist()]\n"
-    "before = now()\n"
-    "import cmeans\n"
-    "print([one == other for one, other in zip(before, now())])"
-)
-
-
-@cache
-def beside_scikit_learn():
-    """What a process says that runs scikit-learn and then imports the package: what is loaded
-    before and after a fit of KMeans, and what the import leaves as it was."""
-    fits = f"{FITS}; s.KMeans(2, n_init=1).fit(X).predict(X)"
-    return in_a_fresh_process("\n".join([THEIRS, REPORT, fits, REPORT, EFFECTS])).splitlines()
-
-
-@pytest.mark.slow
-def test_nothing_heavy_is_loaded_that_scikit_learn_does_not_load():
-    """By the import, and by a fit."""
-    fits = f"{FITS}; cmeans.FuzzyCMeans(2, random_state=0).fit(X).predict(X)"
-    mine = in_a_fresh_process("\n".join(["import cmeans", REPORT, fits, REPORT])).splitlines()
-    assert len(mine) == 2
-    for loaded, allowed in zip(mine, beside_scikit_learn()[:2], strict=True):
-        assert set(json.loads(loaded)) <= set(json.loads(allowed))
-
-
-@pytest.mark.slow
-def test_import_has_no_effects():
-    """On variables, threads, filters of warnings, logging and NumPy's generator."""
-    assert beside_scikit_learn()[2:] == [str([True] * 5)]
+    theirs, unchanged, ours, *fitted = map(json.loads, run.stdout.splitlines())
+    assert unchanged == [True] * 5
+    assert ours == theirs
+    assert fitted[1] == fitted[0]
 
 
 # --------------------------------------------------------------------------------- nothing executes

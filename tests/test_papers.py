@@ -126,7 +126,7 @@ class Walk(Run):
         return self.found[code]
 
 
-@pytest.mark.slow
+@pytest.mark.minutes  # .ci/run asks for it
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_that_is_measured_runs(name, tmp_path, data_folder, monkeypatch):
     monkeypatch.setenv("CMEANS_DATA", str(data_folder))

@@ -110,7 +110,7 @@ def test_each_test_is_of_one_suite(request: pytest.FixtureRequest) -> None:
         ("core and not slow", "tests/rules/test_table.py", True),
         ("core and not slow", "tests/test_docs.py", False),
         ("ring and not slow", "tests/rules/test_table.py", False),
-        ("ring", "tests/fitting/test_validation.py", True),  # for one of its functions
+        ("ring", "tests/test_architecture.py", True),  # for one of its functions
         ("bits", "tests/papers/test_kpkm.py", True),
         ("core or ring", "tests/test_docs.py", True),
         ("not ring", "tests/rules/test_table.py", True),

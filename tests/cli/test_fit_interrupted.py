@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ import pytest
 
 import cmeans as library
 from cli.command import Command
+from cmeans.solvers import fixed_point
 from cmeans.storage import row_writer
 
 pytestmark = pytest.mark.slow
@@ -56,6 +56,7 @@ codec.save_file = half
 """
 KILLED_IN_AN_OUTPUT = """
 import os, signal
+from cmeans.solvers import fixed_point
 from cmeans.storage import row_writer
 
 def half(path, *words):
@@ -63,19 +64,6 @@ def half(path, *words):
     os.kill(os.getpid(), signal.SIGKILL)
 
 row_writer.row_file = half
-"""
-SLOW = """
-import time
-from cmeans.solvers import fixed_point
-advance = fixed_point._Loop.advance
-
-def slowly(loop, now):
-    now = advance(loop, now)
-    print("swept", flush=True, file=__import__("sys").stderr)
-    time.sleep(0.5)
-    return now
-
-fixed_point._Loop.advance = slowly
 """
 
 
@@ -160,24 +148,27 @@ def test_a_full_disk(
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 def test_a_signal_leaves_the_centres_so_far_and_a_fit_that_can_go_on(
-    cmeans: Command, rows: Path, tmp_path: Path
+    cmeans: Command, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That of Ctrl-C; SIGTERM ends a fit in test_process.py."""
+    """That of Ctrl-C, after two sweeps; SIGTERM ends a fit in test_process.py."""
     out, file = tmp_path / "out", tmp_path / "fit.checkpoint"
     words = ["fit", rows, *WORDS, "--out", out, "--checkpoint", file]
-    with subprocess.Popen(
-        command(SLOW, *words), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        assert process.stderr.readline() == "swept\n"
-        process.stderr.readline()
-        time.sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        told = process.stderr.read()
-    assert process.returncode == 130
+    advance, swept = fixed_point._Loop.advance, []
+
+    def interrupted(loop, now):
+        now = advance(loop, now)
+        swept.append(now)
+        if len(swept) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return now
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fixed_point._Loop, "advance", interrupted)
+        ended = cmeans(*words)
+    assert ended.code == 130
     assert (
         f"the centres so far are in {out / 'model.safetensors'}; go on with --resume --checkpoint "
-        f"{file}." in told
+        f"{file}." in ended.err
     )
     model = library.load(out / "model.safetensors")
     assert len(model.predict(np.load(rows))) == 3000

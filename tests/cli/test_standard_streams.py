@@ -3,6 +3,7 @@ end."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -43,7 +44,9 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("line", "code", "err"),
     [
-        (f"cmeans fit x.npy {FIT} --out o <&- >&- 2>&-", 0, ""),
+        pytest.param(
+            f"cmeans fit x.npy {FIT} --out o <&- >&- 2>&-", 0, "", marks=pytest.mark.minutes
+        ),
         pytest.param(
             "cmeans --help >/dev/full",
             2,
@@ -55,6 +58,13 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_closed_or_full(folder: Path, line: str, code: int, err: str) -> None:
     ended = shell(line, folder)
     assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", err)
+
+
+def test_only_standard_output_is_open(folder: Path) -> None:
+    """To which the summary is written."""
+    ended = shell(f"cmeans fit x.npy {FIT} --out o <&- 2>&-", folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert json.loads(ended.stdout)["outputs"]["labels"] == str(Path("o") / "labels.parquet")
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_unclear_clusters_are_found_by_consensus() -> None:
 
 
 def test_it_is_an_ordinary_estimator(tmp_path: Path) -> None:
-    X, y = make_moons(300, noise=0.05, random_state=0)
+    X, y = make_moons(200, noise=0.05, random_state=0)
     model = cmeans.cluster(X, 2)
     assert adjusted_rand_score(y, model.labels_) == 1.0
     assert is_clusterer(model)
@@ -112,7 +112,7 @@ def test_it_is_an_ordinary_estimator(tmp_path: Path) -> None:
     np.testing.assert_array_equal(model.labels_, model.best_estimator_.labels_)
     np.testing.assert_array_equal(model.fit_predict(X), model.labels_)
     np.testing.assert_array_equal(model.memberships(X).argmax(axis=1), model.labels_)
-    assert model.transform(X).shape == (300, 2)
+    assert model.transform(X).shape == (200, 2)
     with pytest.raises(AttributeError, match="no attribute 'm_'"):
         AutoClustering().m_  # noqa: B018
     assert "<table>" in model.evidence_._repr_html_()

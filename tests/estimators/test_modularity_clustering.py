@@ -315,8 +315,8 @@ def test_a_community_of_fewer_rows_than_neighbours_wins_new_ones() -> None:
     ("wide", "edges"), [(False, "scaling"), (True, "scaling"), (False, "equal"), (False, "shared")]
 )
 def test_weights_are_copies(wide: bool, edges: str) -> None:
-    X = np.random.default_rng(0).normal(size=(100, 60 if wide else 4))
-    weight = np.random.default_rng(1).integers(0, 4, 100)
+    X = np.random.default_rng(0).normal(size=(60, 60 if wide else 4))
+    weight = np.random.default_rng(1).integers(0, 4, 60)
     weighed = ModularityClustering(edges=edges).fit(X, sample_weight=weight)
     copied = ModularityClustering(edges=edges).fit(np.repeat(X, weight, axis=0))
     assert adjusted_rand_score(np.repeat(weighed.labels_, weight), copied.labels_) == 1

@@ -1,8 +1,8 @@
-"""scikit-learn's own checks of estimators, with no failure expected: all of them of two estimators
-as they are, of the others those that do not ask about the forms of input, and those of fits with
-other kernels, landmarks, rules and solvers. As the base that all share answers most of them, each
-is asked of a fifth of the others, and each of these meets a fifth; what is left out here runs with
-what takes minutes."""
+"""scikit-learn's own checks of estimators, with no failure expected: all of them of one estimator
+as it is, of the others those that do not ask about the forms of input, which one of streams is
+asked too, and those of fits with other kernels, landmarks, rules and solvers. As the base that all
+share answers most of them, each is asked of a fifth of the others, and each of these meets a fifth;
+what is left out here runs with what takes minutes."""
 
 from __future__ import annotations
 
@@ -154,7 +154,8 @@ def parametrize_with_checks_once(estimators):
         name, whole = check.func.__name__, isinstance(estimator, WHOLE)
         if (is_of_input(check) and not whole) or (type(estimator), name) in LEFT_OUT:
             continue
-        asked = whole or (place[name] + turn[id(estimator)]) % 5 == 0
+        asked = isinstance(estimator, FuzzyCMeans) or is_of_input(check)
+        asked = asked or (place[name] + turn[id(estimator)]) % 5 == 0
         marks = () if asked else pytest.mark.minutes
         kept.append(pytest.param(estimator, check, marks=marks))
     return pytest.mark.parametrize(words, kept, ids=names)

@@ -181,7 +181,7 @@ def peak(model: Any, rows: StoredRows, **words: Any) -> int:
 def test_memory_does_not_grow_with_rows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing a row: labels, samples and distributions are on the disk. Hard partitions are moved
     about in memory, a byte a row."""
-    small, large = 25_000, 125_000
+    small, large = 25_000, 75_000
     budgets = {}
     for n in (small, large):
         model = FITS[name]()

@@ -7,8 +7,6 @@ import copy
 import io
 import logging
 import pickle
-import subprocess
-import sys
 import tracemalloc
 from functools import cache, partial
 
@@ -956,27 +954,20 @@ def test_verbose_lines_come_once_where_logging_is_set_up(X, capfd, monkeypatch):
     assert capfd.readouterr() == ("", "")
 
 
-def test_verbose_reaches_stderr_in_a_plain_script():
+def test_verbose_reaches_stderr_in_a_plain_script(monkeypatch, capsys):
     """No logging set up: the lines appear, on stderr, and the logger is left as it was."""
-    script = (
-        "import logging, numpy as np, cmeans\n"
-        "X = np.random.default_rng(0).normal(size=(50, 2))\n"
-        "for _ in range(2): cmeans.FuzzyCMeans(2, kernel='linear', random_state=0, "
-        "verbose=1).fit(X)\n"
-        "log = logging.getLogger('cmeans')\n"
-        "assert not log.handlers and log.level == logging.NOTSET\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    assert run.stdout == ""
-    assert "converged" in run.stderr
+    monkeypatch.setattr(logging.root, "handlers", [])
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    for _ in range(2):
+        FuzzyCMeans(2, kernel="linear", random_state=0, verbose=1).fit(X)
+    log = logging.getLogger("cmeans")
+    assert not log.handlers
+    assert log.level == logging.NOTSET
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "converged" in said.err
     # twice the same lines, none doubled
-    assert run.stderr.count("FuzzyCMeans") == 2 * len(set(run.stderr.splitlines()))
+    assert said.err.count("FuzzyCMeans") == 2 * len(set(said.err.splitlines()))
 
 
 # ----------------------------------------------------------- who watches: callbacks of scikit-learn

@@ -285,8 +285,8 @@ class TestRows:
 
     def test_many_columns_of_one_name(self, tmp_path: Path) -> None:
         """They were counted once for each, for hours."""
-        (tmp_path / "x.csv").write_text(",".join(["a"] * 200_000) + "\n")
-        refused(tmp_path / "x.csv", "column 'a' occurs 200000 times")
+        (tmp_path / "x.csv").write_text(",".join(["a"] * 50_000) + "\n")
+        refused(tmp_path / "x.csv", "column 'a' occurs 50000 times")
 
     def test_more_columns_than_there_can_be(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

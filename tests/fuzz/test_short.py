@@ -43,7 +43,7 @@ def test_cases(fuzzer: tuple[str, Case]) -> None:
     name, case = fuzzer
 
     @settings(
-        max_examples=CASES.get(name, 12), suppress_health_check=list(HealthCheck), database=None
+        max_examples=CASES.get(name, 8), suppress_health_check=list(HealthCheck), database=None
     )
     @given(st.randoms(use_true_random=False))
     def all_of_them(dice: random.Random) -> None:

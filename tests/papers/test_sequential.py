@@ -73,7 +73,7 @@ def problem_of():
 
 @cache
 def naive_run(seed, recipe):
-    return naive_sparse.sequential(naive_sparse.to_ten(blobs(seed=seed)), recipe, tol=1e-9)
+    return naive_sparse.sequential(naive_sparse.to_ten(blobs(48, seed)), recipe, tol=1e-9)
 
 
 @pytest.mark.usefixtures("sweeps")
@@ -98,7 +98,7 @@ def naive_run(seed, recipe):
 )
 def test_a_run_is_the_naive_one(words, recipe, seed, monkeypatch):
     cut_raggedly(monkeypatch)
-    X = naive_sparse.to_ten(blobs(seed=seed))
+    X = naive_sparse.to_ten(blobs(48, seed))
     found = naive_run(seed, recipe)
     model = sequential(**words, scaling=None, tol=1e-9, max_iter=3000).fit(X)
     assert model.n_clusters_ == len(found.centers) >= 1

@@ -200,7 +200,7 @@ class TestFitPredictTo:
         self, name: str, stored: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         limited(monkeypatch, loaded_bytes=0 if stored else 2**24, task_rows=128, block_rows=32)
-        np.save(tmp_path / "rows.npy", X[:300])
+        np.save(tmp_path / "rows.npy", X[:160])
         # where the default looks at several
         rows, one_scale = tmp_path / "rows.npy", known(name, {"pilot_m": "auto", "alpha": 1.0})
         fitted = build(name, **one_scale).fit(rows)

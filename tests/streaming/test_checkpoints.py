@@ -111,7 +111,7 @@ def assert_same_bits(again: Any, whole: Any) -> None:
 @pytest.mark.parametrize("name", FITS)
 def test_what_is_broken_off_goes_on_to_the_same_bits(name: str, tmp_path: Path) -> None:
     """After the first chunk, and all but the last; and checkpoints change no bit."""
-    x, file = X[:300], tmp_path / "fit.checkpoint"
+    x, file = X[:225], tmp_path / "fit.checkpoint"
     whole = fitted(name, x=x)
     with pytest.MonkeyPatch.context() as patch:
         counts = breaking_off(patch, -1)

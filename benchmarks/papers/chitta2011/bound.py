@@ -16,7 +16,7 @@ from .problem import CLUSTERS, KERNELS, Array, sample, some_rows, starts
 ROWS, QUICK_ROWS = 2000, 200
 # by sample size: the smaller, the more its draws differ
 DRAWS = {20: 200, 50: 200, 100: 200, 200: 100, 500: 20, 1000: 20}
-QUICK_DRAWS = {20: 20, 50: 20, 100: 10}
+QUICK_DRAWS = {20: 5, 50: 5, 100: 2}
 NO_MORE = 1e-9  # of an error or an eigenvalue: what is less is rounding
 
 

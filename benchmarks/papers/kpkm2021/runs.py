@@ -65,7 +65,7 @@ def kernel_name(gamma: float | None) -> str:
 
 
 def rings(run: Run) -> None:
-    draws = 2 if run.quick else 10
+    draws = 1 if run.quick else 10
     gammas = (None, 1.0) if run.quick else GAMMAS
     jobs = {
         f"ring | {kernel_name(gamma)} | {method}": (method, gamma, draws)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
@@ -27,6 +26,8 @@ _OPTIONS = ["-c", 3, "--scale", "standard", "--n-init", _STARTS]  # the seed is 
 def demo(out: Path, screen: Screen) -> dict[str, Any]:
     """Write the data, fit, predict, compare with the known classes, and suggest the next
     commands."""
+    from sklearn.datasets import load_wine  # which takes a tenth of all that a command loads
+
     wine = load_wine()
     truth, file = wine.target, out / _DATA
     screen.say(
