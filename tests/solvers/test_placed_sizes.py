@@ -164,6 +164,31 @@ def test_rows_settle_at_least_cost(monkeypatch: pytest.MonkeyPatch) -> None:
                 assert bounds.missed(np.where(np.abs(g) < 1e-12, 0.0, g), sizes).max() == 0
 
 
+@pytest.mark.parametrize("slacks", [near.SWEPT, near.LAST])
+def test_a_slack_is_what_rows_cost_more_at_most(slacks: tuple[float, ...]) -> None:
+    rng, n, c = np.random.default_rng(6), 800, 40
+    x, v = rng.normal(size=(n, 3)), rng.normal(size=(c, 3)) * 1.5
+    d2 = point_distances(x, v)
+    clusters = np.argsort(d2, axis=1)[:, : near.NEAR].astype(np.int32)
+    known = np.take_along_axis(d2, clusters.astype(np.intp), axis=1)
+    rows = near.NearestClusters(clusters, known, np.ones(n))
+    for least, most in ((20.0, 20.0), (0.0, 24.0)):
+        bounds = prices.SizeBounds(np.full(c, least), np.full(c, most), n, 1.0, 1.0)
+        cheapest, roughly = (rows.settled(bounds, np.zeros(c), k) for k in (near.CHEAPEST, slacks))
+        assert cheapest is not None
+        assert roughly is not None
+        (ranks, _), (others, g) = cheapest, roughly
+        own = known[np.arange(n), others]
+        sizes = np.bincount(clusters[np.arange(n), others], minlength=c)
+        assert least <= sizes.min()
+        assert sizes.max() <= most
+        slack = slacks[-1] * rows.margin(np.zeros(c))
+        net = rows.net(g)
+        assert (net[np.arange(n), others] - net.min(axis=1)).max() <= 1.5 * slack * (1 + 1e-9)
+        least_cost = known[np.arange(n), ranks].sum()
+        assert least_cost * (1 - 1e-12) <= own.sum() <= least_cost + 3.0 * n * slack
+
+
 def test_settling_hears_signals_as_it_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     rng, n, c = np.random.default_rng(3), 400, 20
     clusters = np.array([rng.permutation(c)[: near.NEAR] for _ in range(n)], np.int32)

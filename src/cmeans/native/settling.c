@@ -70,8 +70,8 @@ static void unlink_row(struct settling *s, int64_t row) {
     s->ways[j].count = -1;
 }
 
-/* A row is wanted soon. */
-INLINE void fetch_row(const struct settling *s, int64_t row) {
+/* What a row knows is wanted soon. */
+INLINE void fetch_known(const struct settling *s, int64_t row) {
     __builtin_prefetch(s->clusters + row * s->few), __builtin_prefetch(s->d2 + row * s->few), __builtin_prefetch(s->rank + row);
 }
 
@@ -82,13 +82,13 @@ static int find_ways(struct settling *s, int64_t j) {
     if (ways->count >= 0)
         return 1;
     for (int k = 0; k < ROWS_SOON && ahead >= 0; k++, ahead = s->next[ahead])
-        fetch_row(s, ahead);
+        fetch_known(s, ahead);
     ways->count = 0;
     for (int64_t row = s->first[j]; row >= 0; row = s->next[row]) {
         const int32_t *known = s->clusters + row * s->few;
         const real *d2 = s->d2 + row * s->few, own = d2[s->rank[row]];
         if (ahead >= 0)
-            fetch_row(s, ahead), ahead = s->next[ahead];
+            fetch_known(s, ahead), ahead = s->next[ahead];
         if (ways->count + s->few > ways->room) {
             struct way *more = realloc(ways->of, (size_t)(2 * (ways->room + s->few)) * sizeof(struct way));
             if (more == NULL)
