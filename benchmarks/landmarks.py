@@ -1,7 +1,7 @@
 """How many landmarks the same residual takes, drawn by randomly pivoted Cholesky, k-means++ and
 uniformly; and how many "auto" takes.
 
-python -m benchmarks.landmarks --out docs/landmarks.md
+    python -m benchmarks.landmarks --out docs/landmarks.md
 
 The residual is what landmarks leave of the kernel's trace (of the centred kernel's for "auto": its
 own measure), here from plain float64 formulas on 5,000 other rows. A number is the median over

@@ -1,8 +1,9 @@
 """Clusters of any shape: kernel="landmark_graph" on labelled sets and made shapes, beside kernel
 k-means and scikit-learn.
 
-    python -m benchmarks.shapes                       3 seeds of every set, some minutes:
-    docs/shapes.md python -m benchmarks.shapes --only moons digits   these alone, printed
+    python -m benchmarks.shapes                         3 seeds of every set, some minutes:
+                                                        docs/shapes.md
+    python -m benchmarks.shapes --only moons digits     these alone, printed
 
 Sets are cut to 5,000 rows by a fixed draw, then features are scaled to [0, 1].
 """
