@@ -138,7 +138,7 @@ def page(results: dict[str, Any], machine: str) -> str:
         "What `AdaptivePossibilisticCMeans` finds from 20 clusters, or from twice as many as there "
         "are, with `alpha=1, pilot_m=2` and by",
         "default, and `SequentialPossibilisticCMeans`: the adjusted Rand index (rows left out "
-        "count as one cluster), the clusters, and",
+        "count as one cluster), the clusters,",
         "the percentage of rows that are left out, and processor seconds. Beside them "
         "`PossibilisticCMeans` and `KMeans(n_init=10)`, given the true",
         f"number, on features in [0, 1]. One random state, at most {ROWS:,} rows but for "

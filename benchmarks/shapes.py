@@ -140,13 +140,14 @@ def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]],
         "",
         'What `KernelKMeans(c, kernel="landmark_graph")` finds, with the defaults of the graph (5 '
         "neighbours, 1,000 landmarks or 30 a cluster, rows",
-        "not normalised, a falloff of 6) and with one of them changed, beside `KernelKMeans(c)`, "
-        "`KMeans(c, n_init=10)`,",
+        "not normalised, a falloff of 6, for the reasons [here](algorithms/landmark_graph.md)) and "
+        "with one of them changed, beside",
+        "`KernelKMeans(c)`, `KMeans(c, n_init=10)`,",
         '`SpectralClustering(c, affinity="nearest_neighbors")` and `HDBSCAN()`: normalised mutual '
         "information / adjusted Rand index,",
-        f"seconds as an indication; means of {seeds} seeds, true number of clusters, features in "
-        f"[0, 1], at most {ROWS:,} rows by a",
-        "fixed draw. Written by `python -m benchmarks.shapes`.",
+        f"processor seconds as an indication; means of {seeds} seeds, true number of clusters, "
+        "features in [0, 1], at most",
+        f"{ROWS:,} rows by a fixed draw. Written by `python -m benchmarks.shapes`.",
         "",
         "    " + header().replace("\n", "\n    "),
         "",
