@@ -1,9 +1,10 @@
 """What defaults find: ARI of every estimator on all labelled sets, told no more than the number of
 clusters, beside scikit-learn's.
 
-    python -m benchmarks.defaults                            3 seeds of every set, some ten minutes:
-    docs/defaults.md python -m benchmarks.defaults --only iris wine --fresh   these anew python -m
-    benchmarks.defaults --pages                    the page again, from what is stored
+    python -m benchmarks.defaults             3 seeds of every set, some ten minutes:
+                                              docs/defaults.md
+    python -m benchmarks.defaults --only iris wine --fresh     these anew
+    python -m benchmarks.defaults --pages     the page again, from what is stored
 
 Sets are cut to 2,000 rows by a fixed draw, then features are scaled to [0, 1]. Results are stored
 after every set; what is stored is not measured again.
@@ -115,10 +116,10 @@ def measure(x: np.ndarray, y: np.ndarray, seeds: int) -> dict[str, Any]:
     for way, build in WAYS.items():
         runs[way] = []
         for seed in range(seeds):
-            started = time.perf_counter()
+            started = time.process_time()
             labels[way] = build(c, seed).fit_predict(x)
             runs[way].append(
-                [float(adjusted_rand_score(y, labels[way])), time.perf_counter() - started]
+                [float(adjusted_rand_score(y, labels[way])), time.process_time() - started]
             )
     found = {"rows": len(x), "columns": x.shape[1], "clusters": c, "runs": runs}
     below = [way for way in EXPLAINED if ari(found, way) < ari(found, PEER) - SHORT_BY]
@@ -198,7 +199,7 @@ def page(results: Results, machine: str) -> str:
         "Adjusted Rand index of every estimator's defaults with the true number of clusters (the "
         "adaptive and the sequential estimator",
         "find it themselves, the adaptive one from 20 clusters or twice as many as there are), and "
-        "seconds as an indication: means of",
+        "processor seconds as an indication: means of",
         f'seeds, features in [0, 1], at most {ROWS:,} rows by a fixed draw. `kernel` is `"linear"` '
         "for estimators without Kernel in",
         "their name. scikit-learn's `KMeans(n_init=10)`, `GaussianMixture` and `HDBSCAN` are "

@@ -1,7 +1,7 @@
 """What estimators make of one row that is far from all others: its label, its score beside the
 threshold, and the clusters of the others.
 
-python -m benchmarks.far_rows     a few seconds: docs/far_rows.md
+    python -m benchmarks.far_rows     a few seconds: docs/far_rows.md
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What the estimators find that look for the number of clusters themselves: on sets of few and of
 many columns, counts, and customers.
 
-python -m benchmarks.number_found                    some six minutes: docs/number_found.md
-python -m benchmarks.number_found --only iris mnist  these anew
-python -m benchmarks.number_found --pages            the page again, from what is stored
+    python -m benchmarks.number_found                       some six minutes: docs/number_found.md
+    python -m benchmarks.number_found --only iris mnist     these anew
+    python -m benchmarks.number_found --pages               the page again, from what is stored
 """
 
 from __future__ import annotations
@@ -115,12 +115,12 @@ def measure(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     those that do not scale them."""
     c, found = len(np.unique(y)), {}
     for way, build in WAYS.items():
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             labels = build(c).fit_predict(x if way in FINDING else unit_interval(x, np.float64))
         except ValueError:  # no cluster wants any row
             labels = np.full(len(x), -1)
-        took = time.perf_counter() - started
+        took = time.process_time() - started
         found[way] = [
             float(adjusted_rand_score(y, labels)),
             len(set(labels[labels >= 0].tolist())),
@@ -138,11 +138,11 @@ def page(results: dict[str, Any], machine: str) -> str:
         "What `AdaptivePossibilisticCMeans` finds from 20 clusters, or from twice as many as there "
         "are, with `alpha=1, pilot_m=2` and by",
         "default, and `SequentialPossibilisticCMeans`: the adjusted Rand index (rows left out "
-        "count as one cluster), the clusters, and",
-        "the percentage of rows that are left out. Beside them `PossibilisticCMeans` and "
-        "`KMeans(n_init=10)`, given the true number, on",
-        f"features in [0, 1]. One random state, at most {ROWS:,} rows but for customers. Written "
-        "by `python -m benchmarks.number_found`.",
+        "count as one cluster), the clusters,",
+        "the percentage of rows that are left out, and processor seconds. Beside them "
+        "`PossibilisticCMeans` and `KMeans(n_init=10)`, given the true",
+        f"number, on features in [0, 1]. One random state, at most {ROWS:,} rows but for "
+        "customers. Written by `python -m benchmarks.number_found`.",
         "",
         "    " + machine.replace("\n", "\n    "),
         "",

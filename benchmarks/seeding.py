@@ -5,8 +5,9 @@ The objective is that of hard c-means in the space at hand, right after seeding 
 as a mean over seeds; seconds are CPU time in one thread. Numbers beside a method are the rows its
 sample has.
 
-    python -m benchmarks.seeding python -m benchmarks.seeding --many mixture mnist    # very many
-    clusters: what a fit does, beside k-means++ on all rows
+    python -m benchmarks.seeding
+    python -m benchmarks.seeding --many mixture mnist     very many clusters: what a fit does,
+                                                          beside k-means++ on all rows
 """
 
 from __future__ import annotations

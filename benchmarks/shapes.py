@@ -1,8 +1,9 @@
 """Clusters of any shape: kernel="landmark_graph" on labelled sets and made shapes, beside kernel
 k-means and scikit-learn.
 
-    python -m benchmarks.shapes                       3 seeds of every set, some minutes:
-    docs/shapes.md python -m benchmarks.shapes --only moons digits   these alone, printed
+    python -m benchmarks.shapes                         3 seeds of every set, some minutes:
+                                                        docs/shapes.md
+    python -m benchmarks.shapes --only moons digits     these alone, printed
 
 Sets are cut to 5,000 rows by a fixed draw, then features are scaled to [0, 1].
 """
@@ -139,13 +140,14 @@ def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]],
         "",
         'What `KernelKMeans(c, kernel="landmark_graph")` finds, with the defaults of the graph (5 '
         "neighbours, 1,000 landmarks or 30 a cluster, rows",
-        "not normalised, a falloff of 6) and with one of them changed, beside `KernelKMeans(c)`, "
-        "`KMeans(c, n_init=10)`,",
+        "not normalised, a falloff of 6, for the reasons [here](algorithms/landmark_graph.md)) and "
+        "with one of them changed, beside",
+        "`KernelKMeans(c)`, `KMeans(c, n_init=10)`,",
         '`SpectralClustering(c, affinity="nearest_neighbors")` and `HDBSCAN()`: normalised mutual '
         "information / adjusted Rand index,",
-        f"seconds as an indication; means of {seeds} seeds, true number of clusters, features in "
-        f"[0, 1], at most {ROWS:,} rows by a",
-        "fixed draw. Written by `python -m benchmarks.shapes`.",
+        f"processor seconds as an indication; means of {seeds} seeds, true number of clusters, "
+        "features in [0, 1], at most",
+        f"{ROWS:,} rows by a fixed draw. Written by `python -m benchmarks.shapes`.",
         "",
         "    " + header().replace("\n", "\n    "),
         "",
@@ -157,9 +159,9 @@ def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]],
         "graph beyond the median. Landmarks reach",
         "further where rows are few, so that with all rows counting alike a few stray ones join "
         "what is apart: near circles, spirals that",
-        "touch. A smaller falloff joins more of these; a larger one takes sparse clusters of "
-        "unbalance apart. Thin lines of few rows want",
-        "more neighbours instead ([questions](faq.md)).",
+        "touch. With none, or with a larger one, a cluster of few rows of unbalance joins another, "
+        "and one of many is cut in its place. Thin lines of",
+        "few rows want more neighbours instead ([questions](faq.md)).",
     ]
     for title, names in (("Made shapes", [*SHAPES]), ("Real sets", REAL), ("Made sets", MADE)):
         lines += (
@@ -169,7 +171,8 @@ def page(sets: dict[str, dict[str, list[float]]], times: dict[str, list[float]],
         "",
         "## Time",
         "",
-        f"Sets of {MANY:,} rows at most; CPU seconds, medians of three alternating runs.",
+        f"Sets of {MANY:,} rows at most; CPU seconds, medians of three alternating runs. "
+        "birch1 has 3,000 landmarks, the others 1,000.",
         "",
     ]
     lines += [f"| set | {OURS} | {PEER} | times as fast |", "|---|---|---|---|"]

@@ -1,9 +1,10 @@
 """Rows per second of streams: partial_fit of StreamingFuzzyCMeans against scikit-learn's Nystroem +
 MiniBatchKMeans, and river's KMeans.
 
-    python -m benchmarks.streams                                  covtype in chunks of 5,000 rows,
-    and the memory of a long stream python -m benchmarks.streams --river-python VENV/bin/python
-    river 0.26.1 in an environment of its own
+    python -m benchmarks.streams      covtype in chunks of 5,000 rows, and the memory of a long
+                                      stream
+    python -m benchmarks.streams --river-python VENV/bin/python     river 0.26.1, in an environment
+                                                                    of its own
 
 Landmarks are the same for all: those that Nystroem draws from the first chunk. Nystroem is fitted
 on it and MiniBatchKMeans takes one step a chunk on its features; ours repeat sweeps until the

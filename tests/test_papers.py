@@ -269,6 +269,19 @@ def test_a_page_says_what_is_not_measured(name):
 # ------------------------------------------------------------------------------------------ results
 
 
+def test_a_page_says_which_stages_another_version_measured():
+    def measured_by(version):
+        return {"seconds": 1.0, "machine": f"a machine\ncmeans {version}, numpy 2\nblas"}
+
+    cells = {f"stage | {title}": measured_by("1.0") for title in ("rows", "chunks")}
+    assert paper("beyond").reading(cells).machine() == "a machine\ncmeans 1.0, numpy 2\nblas"
+    cells["stage | lambda"] = measured_by("1.1")
+    assert paper("beyond").reading(cells).machine().splitlines()[3:] == [
+        "cmeans 1.0: rows; chunks",
+        "cmeans 1.1: lambda",
+    ]
+
+
 def test_results_keep_six_digits_a_cell_a_line(tmp_path):
     results = Results(tmp_path / "some.json")
     results.add("b", ari=[1 / 3], size=3)

@@ -1,8 +1,9 @@
 """A panel of small fits and predictions that a refactoring must not change by a single bit.
 
-    python -m benchmarks.panel record before.npz     with the code before a change: run all cases,
-    store their results python -m benchmarks.panel compare before.npz    with the code after it: run
-    them again, and say what differs
+    python -m benchmarks.panel record before.npz      with the code before a change: run all cases,
+                                                      store their results
+    python -m benchmarks.panel compare before.npz     with the code after it: run them again, and
+                                                      say what differs
 
 Bits mean something on one machine only, with the same number of CPUs and the same releases of NumPy
 and the like; a reference from another is refused. Cases use nothing but public names, so that they

@@ -1,11 +1,13 @@
 """The five papers, reproduced: every table and figure that the data allow, the printed number
 beside ours.
 
-python -m benchmarks.papers all            what is not measured yet, then pages and figures in
-docs/papers python -m benchmarks.papers havens2011     one paper python -m benchmarks.papers all
---quick    reduced sizes, in under two minutes: it all works python -m benchmarks.papers all --pages
-pages and figures from the stored results, nothing measured python -m benchmarks.papers all --check
-are the pages what the stored results give?
+    python -m benchmarks.papers all             what is not measured yet, then pages and figures in
+                                                docs/papers
+    python -m benchmarks.papers havens2011      one paper
+    python -m benchmarks.papers all --quick     reduced sizes, in under two minutes: it all works
+    python -m benchmarks.papers all --pages     pages and figures from the stored results, nothing
+                                                measured
+    python -m benchmarks.papers all --check     are the pages what the stored results give?
 """
 
 from importlib import import_module

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -66,8 +67,17 @@ class PaperReading:
         }
 
     def machine(self) -> str:
-        """The machine of the first stage that was measured; empty where none was."""
-        return next(iter(self.stages("machine").values()), "")
+        """The machine of the first stage that was measured, and which stages other versions of
+        cmeans measured; empty where none was."""
+        stages = self.stages("machine")
+        first, by_version = next(iter(stages.values()), ""), defaultdict(list)
+        for title, machine in stages.items():
+            by_version[machine.split("\n")[1].partition(",")[0]].append(title)
+        if len(by_version) < 2:
+            return first
+        return "\n".join(
+            [first, *(f"{version}: {'; '.join(titles)}" for version, titles in by_version.items())]
+        )
 
     def clock(self) -> str:
         """Of the seconds of fits: "wall" where an earlier version measured them."""

@@ -1,8 +1,8 @@
 """A stand-in for the full ImageNet of Table 4: 1,262,102 rows of 900 features, made block by block,
 so that only K_B is ever held.
 
-python -m benchmarks.papers.chitta2011.large N M C ...     one sample size, in a process of its own:
-seconds and peak memory as JSON
+    python -m benchmarks.papers.chitta2011.large N M C ...     one sample size, in a process of its
+                                                               own: seconds and peak memory as JSON
 """
 
 from __future__ import annotations
