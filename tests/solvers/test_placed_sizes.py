@@ -223,6 +223,14 @@ def test_settling_hears_signals_as_it_pauses(monkeypatch: pytest.MonkeyPatch) ->
     assert len(calls) == interrupts_at
 
 
+def test_rows_that_know_one_cluster_stay_there() -> None:
+    rows = near.NearestClusters(np.zeros((9, 1), np.int32), np.arange(9.0)[:, None], np.ones(9))
+    bounds = prices.SizeBounds(np.zeros(1), np.full(1, 9.0), 9.0, 1.0, 1.0)
+    settled = rows.settled(bounds, np.zeros(1), near.LAST)
+    assert settled is not None
+    assert (settled[0] == 0).all()
+
+
 def test_rows_of_one_place_are_left_where_clusters_are_full() -> None:
     clusters = np.tile(np.arange(16, dtype=np.int32), (50, 1))
     rows = near.NearestClusters(clusters, np.ones((50, 16)), np.ones(50))

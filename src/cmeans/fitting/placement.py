@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.arrays import IntArray
-from ..solvers.sizes.near import NEAR, NearestClusters, near_prices
+from ..solvers.sizes.near import LAST, NEAR, NearestClusters, near_prices
 from ..solvers.sizes.placed import PlacedRows
 from ..solvers.sizes.prices import SizeBounds
 from ..sweeps.problem import Problem
@@ -45,5 +45,5 @@ def place_rows(model: Predicting, x: Any, held: IntArray, most: int) -> Placemen
         rows = NearestClusters.of(problem, State(centres, prices), min(NEAR, c))
         if c > NEAR:
             prices = near_prices(problem, rows, bounds, prices)
-        labels = PlacedRows.of(problem, rows, bounds, State(centres, prices)).labels
+        labels = PlacedRows.of(problem, rows, bounds, State(centres, prices), LAST).labels
     return Placement(labels, int((labels != rows.clusters[:, 0]).sum()))

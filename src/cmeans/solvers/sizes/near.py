@@ -132,7 +132,10 @@ class NearestClusters:
         return mass
 
     def margin(self, prices: Float64) -> float:
-        """Return the median of what rows cost more in their second cluster than in their first."""
+        """Return the median of what rows cost more in their second cluster than in their first; 0
+        where they know one."""
+        if self.d2.shape[1] == 1:
+            return 0.0
         step = -(-len(self.d2) // MARGINS)
         some = replace(self, clusters=self.clusters[::step], d2=self.d2[::step])
         two = np.partition(some.net(prices), 1, axis=1)
