@@ -270,19 +270,20 @@ static void send_along(struct settling *s, int32_t start, int32_t end) {
     s->surplus[end] += amount;
 }
 
-/* Rows go along open ways as long as there are any. 0 where there is no memory. */
-static int send_rows(struct settling *s) {
+/* Rows go along open ways as long as there are any: so many paths are returned, -1 where there is no memory. */
+static int64_t send_rows(struct settling *s) {
+    int64_t sent = 0;
     for (int32_t j = 0; j <= s->hub; j++)
         s->tried[j] = 0, s->place[j] = -1;
     for (int32_t j = 0; j <= s->hub; j++)
         while (s->surplus[j] > 0 && s->place[j] == -1) {
             const int32_t end = walk(s, j);
             if (end == -2)
-                return 0;
+                return -1;
             if (end >= 0)
-                send_along(s, j, end);
+                send_along(s, j, end), sent++;
         }
-    return 1;
+    return sent;
 }
 
 /* A row leaves a node from which no path leads on: for the hub, the cluster that has most room to give. */
@@ -369,13 +370,14 @@ int64_t EXPORTED(settle_rows)(int64_t count, int64_t few, const int32_t *cluster
     for (int64_t j = 0; j < nodes; j++)
         s.prices[j] = j < n_clusters ? prices[j] : 0;
     begin(&s, weight);
-    for (int64_t found = 1; found > 0 && too_many(&s) > may_stay;) {
+    for (int64_t sent = 1; sent > 0 && too_many(&s) > may_stay;) {
         if (s.work <= 0) {
             result = PAUSED;
             break;
         }
-        found = find_paths(&s);
-        if (found < 0 || (found > 0 && !send_rows(&s))) {
+        sent = find_paths(&s);
+        sent = sent > 0 ? send_rows(&s) : sent; /* none but by rounding of prices beyond all distances, which must not keep it here */
+        if (sent < 0) {
             result = NO_MEMORY;
             goto end;
         }
