@@ -2,7 +2,8 @@
  *
  * Costs are compared in whole slacks. Then many paths are equally short, and rows go along all of them before any is looked for again, where
  * with exact costs each row asks for a search of its own. A slack after a larger one starts from prices that are nearly right (Goldberg and
- * Tarjan 1990 scale costs so); what it leaves is a slack and a half for each row at most, and rounding in the end. */
+ * Tarjan 1990 scale costs so); what it leaves is OPEN slacks for each row, and as many for each by which what clusters hold is off, and rounding
+ * in the end. */
 #include "tile.h"
 
 #define PAUSED -3
@@ -344,9 +345,9 @@ static int64_t too_many(const struct settling *s) {
 }
 
 /* Rows that are in clusters, by `rank`, go to those that have them for least by price, and from there along shortest paths until all clusters
- * keep their bounds: the cheapest of all placements in clusters that rows know, but for OPEN slacks a row (Edmonds and Karp 1972). Rows of no
- * weight take no room. `held` (clusters,) are rows that clusters hold, -1 where nothing is known. So many rows as `may_stay` need not go on;
- * those from whose clusters no path leads on are in none (rank -1) where this is the `last` slack, and stay otherwise. Sets prices by which
+ * keep their bounds: the cheapest of all placements in clusters that rows know, but for twice OPEN slacks a row (Edmonds and Karp 1972). Rows
+ * of no weight take no room. `held` (clusters,) are rows that clusters hold, -1 where nothing is known. So many rows as `may_stay` need not go
+ * on; those from whose clusters no path leads on are in none (rank -1) where this is the `last` slack, and stay otherwise. Sets prices by which
  * every other row is where it costs least, but for the slack. Returns 0, or PAUSED after so much `work`: called again with what it has left it
  * goes on. */
 int64_t EXPORTED(settle_rows)(int64_t count, int64_t few, const int32_t *clusters, const real *d2, const real *weight, int64_t n_clusters,
