@@ -90,14 +90,16 @@ def test_one_row_in_a_hundred_changes_no_possibilistic_cluster(columns):
 
 
 def test_clean_rows_have_the_start_of_the_literature():
-    """Where no row is far there is no noise to look for: PossibilisticCMeans is CMeans, whose fuzzy
-    run knows none."""
-    X, _ = blobs(300)
-    one = PossibilisticCMeans(3, m=2.0, eta_scale=1.0, pilot_m=2.0, random_state=0).fit(X)
+    """Where no row is far there is no noise to look for, nor where a cluster of few rows is near
+    another: PossibilisticCMeans is CMeans, whose fuzzy run knows none, but for one pass."""
+    few = [11.0, 0.0] + 0.3 * np.random.default_rng(5).normal(size=(20, 2))
+    X = np.vstack([blobs(300)[0], few])
+    one = PossibilisticCMeans(4, m=1.3, eta_scale=1.0, pilot_m=1.3, random_state=0).fit(X)
     other = CMeans(
-        3, rule=Possibilistic(2.0, pilot_m=2.0, eta_scale=1.0), kernel="linear", random_state=0
+        4, rule=Possibilistic(1.3, pilot_m=1.3, eta_scale=1.0), kernel="linear", random_state=0
     ).fit(X)
     np.testing.assert_array_equal(one.memberships_, other.memberships_)
+    assert one.row_visits_ == other.row_visits_ + len(X)
 
 
 def test_a_small_cluster_is_no_noise():

@@ -12,6 +12,7 @@ from ..sampling.population import FIXED_SEED, population_of, sample
 from ..solvers.multistart import BestRun, Runs, ScalesPilot
 from ..solvers.noise import NearestCentres, NoisePilot, automatic_distance
 from ..solvers.observer import AsFinal
+from ..spaces.centres import Centres
 from ..sweeps.problem import Problem
 from ..sweeps.state import State
 
@@ -64,7 +65,7 @@ class ScalesBesideNoise:
         plain = first.solution.state
         near, visits = noise.nearest(part, plain.centres), first.row_visits + part.n_rows
         gross = GROSS * automatic_distance(near.d2, near.weight, near.labels, OWN)
-        if gross == 0 or not _has_stray_rows(near, len(plain.centres), gross):
+        if gross == 0 or not _has_stray_rows(near, plain.centres, gross):
             return replace(first, row_visits=visits)
         beside, found = noise.follow(replace(first, row_visits=visits), runs)
         compared = replace(part, rule=NoiseFuzzy(self._m, delta=gross))
@@ -78,12 +79,14 @@ class ScalesBesideNoise:
         return BestRun(found.solution, beside.sweep(found.solution.state), visits + problem.n_rows)
 
 
-def _has_stray_rows(near: NearestCentres, n_clusters: int, gross: float) -> bool:
-    """Return True where a row is far beyond the width of clusters, or a cluster has so few rows
-    that they may be such."""
-    mass = np.bincount(near.labels, near.weight, minlength=n_clusters)
+def _has_stray_rows(near: NearestCentres, centres: Centres, gross: float) -> bool:
+    """Return True where a row is far beyond the width of clusters, or would be without the centres
+    that have so few rows that they may be such."""
+    mass = np.bincount(near.labels, near.weight, minlength=len(centres))
+    light = mass < LIGHT * mass.mean()
+    apart = centres.squared_distances()[np.ix_(light, ~light)].min(axis=1)
     farthest = near.d2[near.weight > 0].max(initial=0)  # of none where all rows are known
-    return bool((mass < LIGHT * mass.mean()).any() or farthest > gross)
+    return bool(farthest > gross or (apart > gross).any())
 
 
 def _part_of(problem: Problem) -> Problem:
