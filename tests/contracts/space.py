@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 import naive
-from cmeans.data.arrays import as_like, namespace, resolution
+from cmeans.data.arrays import as_like, namespace
 from cmeans.data.blocks import Block, Blocks
 from cmeans.data.limits import Limits
+from cmeans.data.precision import resolution
 from cmeans.kernels import Kernel, Precomputed
 from cmeans.rules import Hard
 from cmeans.spaces import ExactSpace, Rows, Space

@@ -19,10 +19,10 @@ import pytest
 import naive
 import naive_polynomial
 import naive_sparse
-from cmeans.data.arrays import resolution
 from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.data.outputs import RowOutputs
+from cmeans.data.precision import resolution
 from cmeans.kernels import RBF
 from cmeans.papers import LocallySparse, PrintedFuzzy
 from cmeans.rules import (

@@ -12,7 +12,7 @@ import pytest
 
 import cmeans
 from cmeans import Landmarks
-from cmeans.data.arrays import binary_exponent
+from cmeans.data.precision import binary_exponent
 from cmeans.kernels import KERNELS
 from cmeans.papers import GradientLandmarks, PrintedAdaptivePossibilisticCMeans, StreamingKernelFCM
 from cmeans.rules import Fuzzy

@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 from cmeans import CMeans, FuzzyCMeans, KernelKMeans, PossibilisticCMeans, native
-from cmeans.data.arrays import resolution
 from cmeans.data.blocks import Blocks
+from cmeans.data.precision import resolution
 from cmeans.kernels import RBF
 from cmeans.native.calls import ADDRESS, REAL, WHOLE, address
 from cmeans.papers import PrintedCMeans

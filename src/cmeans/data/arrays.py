@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from .csr import with_values
+from .precision import itemsize
 from .row_source import StoredRows
 
 Array: TypeAlias = Any  # an array of any array-API library, or a CSR matrix where that is noted
@@ -28,60 +30,10 @@ CENTRAL = 32.0
 NUMPY = array_api_compat.array_namespace(np.empty(0))
 
 
-def unlabelled(x: Any) -> Any:
-    """Return the array that one with labelled axes holds, such as xarray's, whichever library it is
-    of; others as they are. The variables of a dataset are its columns."""
-    if not hasattr(type(x), "dims"):
-        return x
-    if hasattr(type(x), "data_vars"):
-        x = x.to_array("column").transpose(..., "column")
-    if not hasattr(type(x), "data"):
-        return x
-    if len(x.dims) > 2:
-        last = min(x.dims, key=lambda dim: (dim != "column", x.sizes[dim]))
-        advice = f"X.stack(row={[dim for dim in x.dims if dim != last]!r})"
-        raise ValueError(
-            f"X has the dimensions {', '.join(map(repr, x.dims))}, and rows and columns are "
-            f"needed; with {last!r} for columns: {advice}.transpose('row', {last!r})."
-        )
-    return x.data
-
-
-def comes_by_arrow(x: Any) -> bool:
-    """True of a table that is handed over by Arrow's C interface, as those of DuckDB are. Data
-    frames of numbers are taken as scikit-learn does."""
-    if not (hasattr(x, "__arrow_c_stream__") or hasattr(x, "__arrow_c_array__")):
-        return False
-    if hasattr(type(x), "dims"):  # an array with names
-        return False
-    if len(getattr(x, "shape", (0, 0))) != 2:  # a column by itself, of which no table is made
-        return False
-    is_frame = hasattr(x, "dtypes") and hasattr(x, "to_numpy")
-    return not is_frame or _holds_lists(x)
-
-
-def _holds_lists(frame: Any) -> bool:
-    """True of a data frame with a column whose cells are lists of numbers."""
-    for at, kind in enumerate(frame.dtypes):
-        if getattr(kind, "kind", "") == "O":  # of pandas, whose cells may be anything
-            cells = (cell for cell in frame.iloc[:, at] if cell is not None)
-            if isinstance(next(cells, None), (list, tuple, np.ndarray)):
-                return True
-        elif str(kind).lower().startswith(("list", "array", "fixed_size_list")):
-            return True
-    return False
-
-
 def is_sparse(x: Array) -> bool:
     """True where x is a SciPy sparse matrix or array."""
     # which is asked a hundred times in a fit, of arrays more often than not
     return not isinstance(x, np.ndarray) and bool(sparse.issparse(x))
-
-
-def diagonal_csr(values: Array) -> Any:
-    """Return the CSR array (n, n) with these values (n,) on its diagonal."""
-    n = len(values)
-    return sparse.csr_array((values, np.arange(n), np.arange(n + 1)), shape=(n, n))
 
 
 def is_stored(x: Array) -> bool:
@@ -235,61 +187,6 @@ def squared_norms(x: Array) -> Array:
     return namespace(x).sum(x * x, axis=1)
 
 
-def resolution(dtype: Any) -> float:
-    """Relative spacing of a float dtype of any array library."""
-    single = dtype.char == "f" if isinstance(dtype, np.dtype) else "float32" in str(dtype)
-    return 2.0**-23 if single else 2.0**-52
-
-
-DIGITS = 9  # of numbers that are ordered, relative to the largest
-# of k(x, y) and k(y, x) over the largest value, up to which it is rounding of single precision
-# computed in other blocks
-ASYMMETRY = 1e-5
-
-
-def rounding(dtype: Any) -> float:
-    """Relative error of a squared distance computed from inner products; smaller values count as
-    zero."""
-    return 8 * 2.0**-23 if resolution(dtype) > 1e-10 else 64 * 2.0**-52
-
-
-def rounding_of_sums(dtype: Any) -> float:
-    """Relative error of sums of squared distances, and of what follows from them: smaller
-    differences say nothing."""
-    return 1e-6 if resolution(dtype) > 1e-10 else 1e-11
-
-
-def first_largest(values: Any, noise: float) -> int:
-    """Return the number of the first of the values that are the largest but for this noise: numbers
-    that are equal in exact arithmetic are told apart by their order, not by rounding, which differs
-    from machine to machine."""
-    return int(np.argmax(values >= np.max(values) - noise))
-
-
-def ascending(values: Any) -> IntArray:
-    """Return the order of values, the smallest first; those that differ by rounding alone keep
-    theirs."""
-    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0) or 1.0
-    order: IntArray = np.argsort(np.round(values / largest, DIGITS), kind="stable")
-    return order
-
-
-def binary_exponent(values: Any) -> int:
-    """e, where the largest absolute value lies in [2^(e-1), 2^e); 0 where all are zero, or one is
-    not finite.
-
-    Multiplication by 2^-e is exact, so squares of the products have the same digits and stay in
-    range.
-    """
-    largest = float(np.max(np.abs(values), initial=0.0))
-    return int(np.frexp(largest)[1]) if np.isfinite(largest) else 0
-
-
-def itemsize(x: Array) -> int:
-    """Bytes of one number of x."""
-    return 4 if resolution(x.dtype) > 1e-10 else 8
-
-
 def numbers_of_a_row(x: Array) -> int:
     """Numbers of a row as it is given: of CSR those that are stored, on average."""
     n, d = x.shape
@@ -302,11 +199,6 @@ def row_bytes(x: Array) -> int:
         each = itemsize(x) + int(x.indices.itemsize)
         return numbers_of_a_row(x) * each + int(x.indptr.itemsize)
     return numbers_of_a_row(x) * itemsize(x)
-
-
-def numpy_dtype(x: Array) -> Any:
-    """NumPy's dtype for the float dtype of x."""
-    return np.float32 if itemsize(x) == 4 else np.float64
 
 
 def in_form_of(x: Array, points: Array) -> Array:
@@ -404,25 +296,3 @@ def inverse_root(squares: Array) -> Array:
         1.0 / xp.sqrt(xp.where(positive, squares, xp.ones_like(squares))),
         xp.zeros_like(squares),
     )
-
-
-def with_values(x: Array, values: Array) -> Array:
-    """Return CSR with other stored values (nnz,) in the same places."""
-    return type(x)((values, x.indices, x.indptr), shape=x.shape)
-
-
-def csr_between(x: Array, start: int, stop: int) -> Array:
-    """Return rows start ... stop - 1 of CSR as a view of its numbers; SciPy would copy them."""
-    first, last = int(x.indptr[start]), int(x.indptr[min(stop, x.shape[0])])
-    ends = x.indptr[start : stop + 1] - x.indptr[start]
-    parts = x.data[first:last], x.indices[first:last], ends
-    return type(x)(parts, shape=(len(ends) - 1, x.shape[1]))
-
-
-def canonical_csr(x: Array) -> Array:
-    """Return CSR in canonical order with 32-bit indices: scikit-learn's distances would convert the
-    caller's matrix in place."""
-    parts = (x.data, x.indices.astype(np.int32, copy=False), x.indptr.astype(np.int32, copy=False))
-    canonical = sparse.csr_matrix(parts, shape=x.shape, copy=not x.has_canonical_format)
-    canonical.sum_duplicates()
-    return canonical

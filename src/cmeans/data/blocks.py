@@ -13,21 +13,20 @@ from .arrays import (
     Array,
     Float64,
     IntArray,
-    csr_between,
     foreign_like,
     is_foreign,
     is_outside,
     is_sparse,
     is_stored,
-    itemsize,
     numbers_of_a_row,
-    numpy_dtype,
     row_bytes,
     take,
 )
 from .column_facts import are_alike
+from .csr import csr_between
 from .limits import DEFAULT, Limits
 from .outputs import label_type
+from .precision import itemsize, numpy_dtype
 from .scratch import ScratchRows, room
 
 FEW_COLUMNS = 8  # columns up to which a row's work does not depend on them

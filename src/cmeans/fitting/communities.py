@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..data.arrays import Float64, IntArray, diagonal_csr
+from ..data.arrays import Float64, IntArray
 from ..data.blocks import Blocks
+from ..data.csr import diagonal_csr
 from ..engines import Engine
 from ..graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
 from ..graphs.community_levels import CommunitySearch, Layer, StableCommunities

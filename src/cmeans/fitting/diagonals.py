@@ -6,17 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import (
-    ASYMMETRY,
-    Array,
-    Float64,
-    as_like,
-    in_order,
-    is_foreign,
-    namespace,
-    to_numpy,
-)
+from ..data.arrays import Array, Float64, as_like, in_order, is_foreign, namespace, to_numpy
 from ..data.blocks import spans
+from ..data.precision import ASYMMETRY
 from .validation import intact, refuse_entries
 
 

@@ -12,9 +12,9 @@ from typing import Any, Self, get_args
 from sklearn.base import ClusterMixin
 from sklearn.utils import ClassifierTags, Tags
 
-from ..data.arrays import itemsize
 from ..data.blocks import Blocks
 from ..data.outputs import Labels
+from ..data.precision import itemsize
 from ..engines import ThreadEngine
 from ..kernels import Kernel, Linear
 from ..runtime.callbacks import CallbackSupportMixin, SweepHook, logger, verbose_log, with_callbacks

@@ -8,19 +8,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..data.arrays import (
-    Array,
-    Float64,
-    IntArray,
-    dense_like,
-    foreign_like,
-    namespace,
-    numpy_dtype,
-    to_numpy,
-)
+from ..data.arrays import Array, Float64, IntArray, dense_like, foreign_like, namespace, to_numpy
 from ..data.blocks import Blocks, blocks_of
 from ..data.outputs import FloatArray, Labels, TopMemberships
 from ..data.partitions import one_hot
+from ..data.precision import numpy_dtype
 from ..kernels import Kernel
 from ..landmarks.certificate import certify
 from ..rules import Mixture, Rule

@@ -7,9 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, host_float64, is_sparse, numpy_dtype, resolution
+from ..data.arrays import Array, Float64, IntArray, host_float64, is_sparse
 from ..data.blocks import LARGEST_SUM, Block, Blocks, mapped
 from ..data.limits import DEFAULT
+from ..data.precision import numpy_dtype, resolution
 from ..data.scaling import Units
 from ..kernels import Kernel
 from ..runtime.user_warnings import OutOfRangeError, warn

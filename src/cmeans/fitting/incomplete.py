@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import Float64, numpy_dtype, resolution, to_numpy
+from ..data.arrays import Float64, to_numpy
 from ..data.blocks import GivenRows
+from ..data.precision import numpy_dtype, resolution
 from ..engines import Pass
 from ..runtime.user_warnings import warn
 from ..spaces import IncompleteSpace

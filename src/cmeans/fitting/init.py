@@ -11,18 +11,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.arrays import (
-    Array,
-    IntArray,
-    as_like,
-    host_float64,
-    is_sparse,
-    namespace,
-    rounding,
-    rounding_of_sums,
-)
+from ..data.arrays import Array, IntArray, as_like, host_float64, is_sparse, namespace
 from ..data.blocks import Block, blocks_of
 from ..data.partitions import MadeLabels, Partition, one_hot
+from ..data.precision import rounding, rounding_of_sums
 from ..runtime.user_warnings import warn
 from ..sampling.drawing import balanced_labels, new_key
 from ..sampling.kmeans_parallel import scalable_kmeans_plus_plus

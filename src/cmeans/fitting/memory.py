@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from ..data.arrays import itemsize, row_bytes
+from ..data.arrays import row_bytes
 from ..data.blocks import Blocks
 from ..data.column_facts import are_here
 from ..data.outputs import label_type
+from ..data.precision import itemsize
 from ..landmarks.select import rows_for
 from ..runtime.free_memory import free_memory
 from ..runtime.numerals import in_bytes, percent

@@ -18,13 +18,13 @@ from ..data.arrays import (
     foreign_like,
     host_float64,
     namespace,
-    numpy_dtype,
     to_numpy,
-    unlabelled,
 )
 from ..data.blocks import mapped
+from ..data.containers import unlabelled
 from ..data.outputs import FloatArray, Labels, RowOutputs, TopMemberships
 from ..data.powers import PowerUnits
+from ..data.precision import numpy_dtype
 from ..data.scaling import FeatureUnits, Units
 from ..engines import Engine
 from ..engines.dask.dask_api import is_collection

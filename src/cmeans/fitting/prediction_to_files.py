@@ -6,9 +6,10 @@ import os
 from abc import abstractmethod
 from typing import Any, Self
 
-from ..data.arrays import IntArray, itemsize, numpy_dtype, to_numpy
+from ..data.arrays import IntArray, to_numpy
 from ..data.blocks import spans
 from ..data.outputs import RowOutputs
+from ..data.precision import itemsize, numpy_dtype
 from ..runtime.callbacks import with_callbacks
 from ..storage.parted_results import results_file
 from ..storage.row_writer import ResultsFile, Written

@@ -16,20 +16,19 @@ from sklearn.utils.validation import validate_data
 from ..data.arrays import (
     Array,
     Float64,
-    comes_by_arrow,
     in_order,
     is_foreign,
     is_sparse,
-    itemsize,
     namespace,
     to_numpy,
-    unlabelled,
     without_gradients,
 )
+from ..data.containers import comes_by_arrow, unlabelled
 from ..data.damage import masked_entries, sparse_damage
 from ..data.files import open_blocks
 from ..data.limits import Limits
 from ..data.narrow_rows import NarrowRows, is_narrow
+from ..data.precision import itemsize
 from ..data.row_source import StoredRows, as_source
 from ..engines import rows_held
 from .rows.advice import holds_dates, refuse_no_rows, refuse_text

@@ -7,12 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import (
-    Float64,
-    is_foreign,
-    to_numpy,
-    unlabelled,
-)
+from ..data.arrays import Float64, is_foreign, to_numpy
+from ..data.containers import unlabelled
 from ..engines import brought, column_beside
 from .validation import CheckedRows, intact, refuse_entries
 

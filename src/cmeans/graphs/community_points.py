@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..data.arrays import Float64, IntArray, diagonal_csr
+from ..data.arrays import Float64, IntArray
 from ..data.blocks import Blocks, GivenRows
+from ..data.csr import diagonal_csr
 from ..engines import Engine, Pass
 from ..kernels.nearest_points import NearestPoints
 from ..runtime.stored_classes import stored

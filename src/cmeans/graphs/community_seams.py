@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from ..data.arrays import Float64, IntArray, diagonal_csr
+from ..data.arrays import Float64, IntArray
+from ..data.csr import diagonal_csr
 from ..engines import Engine
 from ..runtime.stored_classes import stored
 from .community_graph import CommunityGraph

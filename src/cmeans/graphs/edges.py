@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from ..data.arrays import Float64, IntArray, diagonal_csr
+from ..data.arrays import Float64, IntArray
 from ..data.blocks import spans
+from ..data.csr import diagonal_csr
 from ..runtime.stored_classes import stored
 from .affinities import affinities, counted, scales
 

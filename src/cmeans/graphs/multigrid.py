@@ -16,7 +16,8 @@ import scipy.linalg
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
-from ..data.arrays import Float64, IntArray, diagonal_csr
+from ..data.arrays import Float64, IntArray
+from ..data.csr import diagonal_csr
 
 COARSEST = 600  # rows of the smallest graph, whose equations are solved
 SHIFT = 1e-9  # added to the diagonal of the Laplacian, which is singular

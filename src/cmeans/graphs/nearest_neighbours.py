@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
-from ..data.arrays import Float64, IntArray, binary_exponent
+from ..data.arrays import Float64, IntArray
+from ..data.precision import binary_exponent
 from ..engines import Engine, ThreadEngine
 from .all_pairs import AllPairs
 from .near_cells import neighbours_in_cells

@@ -11,8 +11,9 @@ import scipy.linalg
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from ..data.arrays import ASYMMETRY, Array, Float64, IntArray, is_foreign, to_numpy
+from ..data.arrays import Array, Float64, IntArray, is_foreign, to_numpy
 from ..data.blocks import spans
+from ..data.precision import ASYMMETRY
 from ..kernels import PrecomputedGraphKernel
 from ..kernels.base import TIE
 from ..kernels.precomputed_graph import NEGATIVE

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
-from ..data.arrays import Float64, IntArray, resolution
+from ..data.arrays import Float64, IntArray
 from ..data.blocks import spans
+from ..data.precision import resolution
 from ..engines import Engine
 from ..native.calls import ADDRESS, REAL, WHOLE, Structure, address, aligned, members, pointer_to
 from .boruvka import GrowingForest

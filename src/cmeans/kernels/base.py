@@ -18,10 +18,10 @@ from ..data.arrays import (
     equal,
     in_float64,
     is_sparse,
-    numpy_dtype,
     squared_norms,
     to_numpy,
 )
+from ..data.precision import numpy_dtype
 from ..runtime.checks import ParameterError, integer, real
 from ..runtime.parameter_object import ParameterObject
 from ..runtime.stored_classes import enter

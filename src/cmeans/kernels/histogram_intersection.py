@@ -10,7 +10,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import manhattan_distances
 
-from ..data.arrays import Array, Float64, canonical_csr, is_foreign, is_sparse, namespace
+from ..data.arrays import Array, Float64, is_foreign, is_sparse, namespace
+from ..data.csr import canonical_csr
 from .base import Columns, Kernel
 from .native_values import NativeValues, serves
 

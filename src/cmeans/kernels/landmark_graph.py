@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from ..data.arrays import Array, Float64, as_like, numpy_dtype
+from ..data.arrays import Array, Float64, as_like
+from ..data.precision import numpy_dtype
 from ..runtime.checks import ParameterError
 from .base import FeatureKernel, of_length_one
 from .nearest_points import NearestColumns, NearestPoints

@@ -16,12 +16,12 @@ from ..data.arrays import (
     Float64,
     IntArray,
     as_like,
-    canonical_csr,
     host_float64,
     in_float64,
     is_sparse,
     namespace,
 )
+from ..data.csr import canonical_csr
 from ..runtime.checks import known_number
 from .base import Columns, GammaName, Kernel, KernelEvidence, check_gamma, equal_fields
 from .native_values import NativeValues, serves

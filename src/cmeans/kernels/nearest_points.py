@@ -18,13 +18,12 @@ from ..data.arrays import (
     in_form_of,
     in_order,
     is_sparse,
-    resolution,
-    rounding,
     squared_differences,
     squared_norms,
     to_numpy,
 )
 from ..data.blocks import blocks_of
+from ..data.precision import resolution, rounding
 from ..native.calls import ADDRESS, WHOLE, Structure, address, members, pitch, pointer_to
 from .native_values import LINE, panels_of, serves
 

@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, as_like, is_foreign, numpy_dtype, to_numpy
+from ..data.arrays import Array, Float64, as_like, is_foreign, to_numpy
+from ..data.precision import numpy_dtype
 from ..runtime.checks import ParameterError
 from .base import FeatureKernel, of_length_one
 from .landmark_graph import check_graph

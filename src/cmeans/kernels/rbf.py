@@ -13,14 +13,13 @@ from ..data.arrays import (
     central_point,
     in_type_of,
     is_sparse,
-    itemsize,
     namespace,
     replaced,
-    resolution,
     squared_differences,
     squared_norms,
     to_numpy,
 )
+from ..data.precision import itemsize, resolution
 from ..runtime.checks import known_number
 from .base import Columns, GammaName, Kernel, check_gamma
 from .native_values import NativeValues, native_gaussians, panels_of, serves

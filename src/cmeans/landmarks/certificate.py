@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.arrays import Float64, binary_exponent, host_float64, in_float64, rounding
+from ..data.arrays import Float64, host_float64, in_float64
 from ..data.blocks import Block, Blocks
+from ..data.precision import binary_exponent, rounding
 from ..rules import Rule
 from ..runtime.numerals import in_digits
 from ..runtime.stored_classes import stored

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, binary_exponent, rounding
+from ..data.arrays import Float64, IntArray
 from ..data.blocks import spans
+from ..data.precision import binary_exponent, rounding
 from ..engines import Engine
 from ..engines.threads import ThreadEngine
 from ..sampling.pairwise import Affinity

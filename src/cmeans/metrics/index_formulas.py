@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, rounding
+from ..data.arrays import Float64, IntArray
+from ..data.precision import rounding
 from ..spaces.centres import Centres
 from .validity_sums import ValiditySums
 

@@ -10,8 +10,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ..data.arrays import in_float64, numpy_dtype, stacked, take, to_numpy
+from ..data.arrays import in_float64, stacked, take, to_numpy
 from ..data.blocks import Blocks
+from ..data.precision import numpy_dtype
 from ..engines import ChunkedRows, Engine, Pass, ThreadEngine
 from ..engines.base import Span
 from ..estimators.plotting import Plotting

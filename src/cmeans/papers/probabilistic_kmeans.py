@@ -9,8 +9,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ..data.arrays import foreign_like, itemsize, numpy_dtype, to_numpy
+from ..data.arrays import foreign_like, to_numpy
 from ..data.blocks import Blocks
+from ..data.precision import itemsize, numpy_dtype
 from ..engines import Engine
 from ..estimators.kernel_kmeans import KernelKMeans
 from ..estimators.plotting import Plotting

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, ascending, first_largest, rounding_of_sums
+from ..data.arrays import Float64, IntArray
+from ..data.precision import ascending, first_largest, rounding_of_sums
 from ..engines import NumberedPass, Pass
 from ..engines.base import Sum
 from ..rules import Rule

@@ -10,8 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from .. import native
-from ..data.arrays import Float64, IntArray, first_largest
+from ..data.arrays import Float64, IntArray
 from ..data.blocks import spans
+from ..data.precision import first_largest
 from ..native.calls import ADDRESS, INT, REAL, WHOLE, Structure, address, members, pointer_to
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from .drawing import one_drawn

@@ -10,8 +10,9 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from .. import native
-from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize, rounding
+from ..data.arrays import Array, Float64, IntArray, is_sparse
 from ..data.blocks import Blocks, spans
+from ..data.precision import itemsize, rounding
 from ..native.calls import ADDRESS, WHOLE, Structure, address, members, pointer_to
 from ..rules import Hard
 from ..spaces import EuclideanSpace

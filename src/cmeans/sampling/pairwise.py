@@ -21,12 +21,11 @@ from ..data.arrays import (
     host_float64,
     in_float64,
     is_sparse,
-    itemsize,
-    rounding,
     squared_norms,
     take,
 )
 from ..data.blocks import Block, Blocks
+from ..data.precision import itemsize, rounding
 from ..kernels import Columns, Kernel, Linear
 from ..runtime.user_warnings import NOT_FINITE, OutOfRangeError
 from ..spaces import Pairing, Space

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..data.arrays import Float64, numpy_dtype
+from ..data.arrays import Float64
 from ..data.blocks import Block, Blocks
+from ..data.precision import numpy_dtype
 from ..engines import without_checkpoint
 from ..estimators import KernelKMeans
 from ..fitting.arguments import Auto

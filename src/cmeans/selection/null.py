@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.arrays import Float64, IntArray, host_float64, numpy_dtype, resolution
+from ..data.arrays import Float64, IntArray, host_float64
 from ..data.powers import PowerUnits
+from ..data.precision import numpy_dtype, resolution
 from ..tuning.power import power_units
 from ..tuning.steps import steps_of
 

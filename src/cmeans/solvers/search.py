@@ -19,8 +19,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from .. import native
-from ..data.arrays import Float64, IntArray, ascending, first_largest, rounding
+from ..data.arrays import Float64, IntArray
 from ..data.partitions import one_hot
+from ..data.precision import ascending, first_largest, rounding
 from ..rules import Hard
 from ..sampling.drawing import DrawWithinPass, new_key
 from ..sampling.population import Population

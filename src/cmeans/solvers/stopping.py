@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..data.arrays import rounding_of_sums
+from ..data.precision import rounding_of_sums
 from ..runtime.numerals import in_digits
 from ..sweeps.problem import Problem, Stopping
 from ..sweeps.represented_rows import RepresentedRows

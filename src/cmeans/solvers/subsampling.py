@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.arrays import Float64, IntArray, first_largest
+from ..data.arrays import Float64, IntArray
 from ..data.limits import Limits
+from ..data.precision import first_largest
 from ..sampling.population import Population, sample
 from ..sweeps.problem import Problem
 from ..sweeps.state import State

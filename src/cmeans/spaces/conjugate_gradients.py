@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Float64, binary_exponent, resolution
+from ..data.arrays import Float64
+from ..data.precision import binary_exponent, resolution
 
 
 def solver_tolerance(dtype: Any) -> float:

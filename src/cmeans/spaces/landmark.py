@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import (
-    ASYMMETRY,
     Array,
     Float64,
     IntArray,
@@ -20,10 +19,10 @@ from ..data.arrays import (
     in_float64,
     is_foreign,
     is_sparse,
-    resolution,
     to_numpy,
 )
 from ..data.blocks import Block, blocks_of, spans
+from ..data.precision import ASYMMETRY, resolution
 from ..kernels import Columns, Kernel
 from ..runtime.numerals import in_digits
 from ..runtime.stored_classes import stored

@@ -7,16 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..data.arrays import (
-    Array,
-    Float64,
-    IntArray,
-    as_like,
-    in_float64,
-    is_sparse,
-    namespace,
-    with_values,
-)
+from ..data.arrays import Array, Float64, IntArray, as_like, in_float64, is_sparse, namespace
+from ..data.csr import with_values
 from ..runtime.stored_classes import stored
 
 LOG_CIRCLE = math.log(2.0 * math.pi)

@@ -15,11 +15,11 @@ from ..data.arrays import (
     in_float64,
     is_sparse,
     namespace,
-    rounding,
     take,
-    with_values,
 )
 from ..data.blocks import LARGEST_SUM, rows_between, spans
+from ..data.csr import with_values
+from ..data.precision import rounding
 from .member_scatter import MemberScatter
 from .metrics import Metrics
 

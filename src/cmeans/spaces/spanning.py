@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, resolution, take
+from ..data.arrays import Array, Float64, take
+from ..data.precision import resolution
 from ..kernels import Kernel
 from .conjugate_gradients import solver_tolerance
 from .kernel_centring import Centring

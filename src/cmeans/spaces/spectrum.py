@@ -9,7 +9,8 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse.linalg
 
-from ..data.arrays import Float64, IntArray, binary_exponent
+from ..data.arrays import Float64, IntArray
+from ..data.precision import binary_exponent
 
 # further vectors of the basis of leading directions, and how often it is multiplied
 OVERSAMPLED, TURNS = 8, 3

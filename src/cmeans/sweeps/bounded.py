@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from .. import native
-from ..data.arrays import Array, IntArray, itemsize
+from ..data.arrays import Array, IntArray
 from ..data.blocks import Blocks
+from ..data.precision import itemsize
 from ..native.calls import ADDRESS, WHOLE, Structure, address, done, pointer_to
 from ..rules import Rule
 from ..spaces import Space

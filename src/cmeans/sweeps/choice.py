@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from .. import native
-from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse, itemsize, numpy_dtype
+from ..data.arrays import Array, Float64, IntArray, is_foreign, is_sparse
 from ..data.blocks import Blocks
 from ..data.outputs import RowOutputs
 from ..data.partitions import Partition
+from ..data.precision import itemsize, numpy_dtype
 from ..rules import Hard, Rule
 from ..spaces import Space
 from . import generic, generic_measures

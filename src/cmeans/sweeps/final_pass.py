@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype
+from ..data.arrays import Array, Float64, IntArray, dense_like
 from ..data.known_labels import LABEL, known_of
 from ..data.outputs import RowOutputs, label_type
 from ..data.partitions import one_hot
+from ..data.precision import numpy_dtype
 from ..engines import Engine, Pass
 from ..rules import Rule
 from ..runtime.progress import SILENT, Reporter

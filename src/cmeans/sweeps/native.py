@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import native
-from ..data.arrays import Array, Float64, IntArray, numpy_dtype, rounding
+from ..data.arrays import Array, Float64, IntArray
 from ..data.outputs import RowOutputs
+from ..data.precision import numpy_dtype, rounding
 from ..native.calls import (
     ADDRESS,
     INT,

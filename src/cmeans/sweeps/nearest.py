@@ -9,8 +9,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from .. import native
-from ..data.arrays import Array, Float64, IntArray, itemsize, numpy_dtype, rounding
+from ..data.arrays import Array, Float64, IntArray
 from ..data.blocks import Blocks
+from ..data.precision import itemsize, numpy_dtype, rounding
 from ..native.calls import (
     ADDRESS,
     INT,

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import native
-from ..data.arrays import Array, Float64, IntArray, numpy_dtype
+from ..data.arrays import Array, Float64, IntArray
 from ..data.outputs import RowOutputs
+from ..data.precision import numpy_dtype
 from ..native.calls import (
     ADDRESS,
     INT,

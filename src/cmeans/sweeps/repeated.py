@@ -8,7 +8,8 @@ import time
 import numpy as np
 
 from .. import native
-from ..data.arrays import Float64, numpy_dtype
+from ..data.arrays import Float64
+from ..data.precision import numpy_dtype
 from ..engines import Engine
 from ..native.calls import ADDRESS, INT, TEXT, WHOLE, Structure, address, done, pointer, pointer_to
 from .native import CentresArgument, NativeSweep, NewSums

@@ -11,8 +11,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, IntArray, is_sparse, itemsize, row_bytes
+from ..data.arrays import Array, Float64, IntArray, is_sparse, row_bytes
 from ..data.blocks import Block, Blocks, BlocksSpec
+from ..data.precision import itemsize
 from ..spaces import Rows, Space
 from .native_rows import SUMMED_ROWS, NativeRows
 

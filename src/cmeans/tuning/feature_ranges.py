@@ -7,17 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..data.arrays import (
-    Array,
-    Float64,
-    host_float64,
-    is_foreign,
-    is_sparse,
-    numpy_dtype,
-    take,
-    to_numpy,
-)
+from ..data.arrays import Array, Float64, host_float64, is_foreign, is_sparse, take, to_numpy
 from ..data.blocks import Blocks, GivenRows, mapped, spans
+from ..data.precision import numpy_dtype
 from ..data.scaling import FeatureUnits, extremes
 from ..engines import Engine, Pass
 from ..kernels import Linear

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from ..data.arrays import Float64, IntArray, ascending, rounding
+from ..data.arrays import Float64, IntArray
+from ..data.precision import ascending, rounding
 from ..rules import Fuzzy
 from ..sampling.kmeanspp import kmeans_plus_plus
 from ..sampling.sampled_rows import GramRows, SampledRows

@@ -12,7 +12,7 @@ import pytest
 
 import cmeans
 from cmeans import FuzzyCMeans
-from cmeans.data.arrays import comes_by_arrow
+from cmeans.data.containers import comes_by_arrow
 from cmeans.data.row_source import RowsError
 
 X = np.vstack([np.random.default_rng(part).normal(size=(50, 3)) + 10 * part for part in range(2)])

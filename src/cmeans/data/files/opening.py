@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..addresses import Address, PathWord, absolute, place
-from ..arrays import comes_by_arrow
+from ..containers import comes_by_arrow
 from ..row_source import ColumnLabel, RowsError, StoredRows
 from .discovery import found, keys_of, kind_of_file, know_format
 from .npy import SparseFile, open_npy, open_npz

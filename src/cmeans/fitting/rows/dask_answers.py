@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...data.arrays import foreign_like, unlabelled
+from ...data.arrays import foreign_like
+from ...data.containers import unlabelled
 from ...engines.dask.dask_api import is_collection, row_by_row
 from ...engines.dask.rows import type_and_columns
 from ...runtime.docstrings import describes_arguments

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...data.additive import Additive
-from ...data.arrays import Float64, IntArray, numpy_dtype, to_numpy
+from ...data.arrays import Float64, IntArray, to_numpy
 from ...data.blocks import Blocks, GivenRows
 from ...data.files.schema import shortened
+from ...data.precision import numpy_dtype
 from ...engines import Engine, Pass
 from ...runtime.user_warnings import warn
 from ..procedure import FitContext, Stage

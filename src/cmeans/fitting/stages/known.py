@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import Float64, IntArray, unlabelled
+from ...data.arrays import Float64, IntArray
 from ...data.blocks import Blocks
+from ...data.containers import unlabelled
 from ...data.known_labels import GROUP, KnownLabels, free_part, known_of, with_known
 from ...engines import Engine, brought, column_beside
 from ...rules import Hard

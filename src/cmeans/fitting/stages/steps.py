@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...data.arrays import Float64, host_float64, is_sparse, resolution
+from ...data.arrays import Float64, host_float64, is_sparse
 from ...data.blocks import spans
 from ...data.files.schema import shortened
+from ...data.precision import resolution
 from ...runtime.user_warnings import warn
 from ...tuning.steps import steps_of
 from ..geometry import Geometry

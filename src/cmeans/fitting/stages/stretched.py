@@ -8,8 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, as_like, diagonal_csr, host_float64, is_sparse
+from ...data.arrays import Array, Float64, as_like, host_float64, is_sparse
 from ...data.blocks import Blocks, mapped
+from ...data.csr import diagonal_csr
 from ...data.files.schema import shortened
 from ...data.known_labels import GROUP, LABEL
 from ...runtime.numerals import in_digits

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...data.arrays import Float64, numpy_dtype
+from ...data.arrays import Float64
 from ...data.blocks import Blocks
 from ...data.known_labels import known_of
+from ...data.precision import numpy_dtype
 from ...engines import Engine
 from ...runtime.progress import Reporter
 from ...sampling.population import population_of

@@ -11,9 +11,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ...data.arrays import Float64, is_foreign, numpy_dtype
+from ...data.arrays import Float64, is_foreign
 from ...data.blocks import Blocks
 from ...data.known_labels import free_part
+from ...data.precision import numpy_dtype
 from ...engines import ChunkedRows, Engine
 from ...engines.base import Span
 from ...rules import Rule

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...data.arrays import Array, IntArray, as_like, device, namespace, numpy_dtype, to_numpy
+from ...data.arrays import Array, IntArray, as_like, device, namespace, to_numpy
 from ...data.outputs import label_type
+from ...data.precision import numpy_dtype
 from ...engines import NumberedPass, Pass
 from ...rules import Rule
 from ...runtime.user_warnings import NOT_FINITE, OutOfRangeError

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ...data.arrays import Array, Float64, IntArray, dense_like, numpy_dtype
+from ...data.arrays import Array, Float64, IntArray, dense_like
 from ...data.outputs import RowOutputs, label_type
 from ...data.partitions import Partition
+from ...data.precision import numpy_dtype
 from ...engines import NumberedPass, Pass
 from ...rules import Rule
 from ...sampling.drawing import exponentials

@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...data.arrays import Array, Float64, IntArray, first_largest
+from ...data.arrays import Array, Float64, IntArray
+from ...data.precision import first_largest
 from ...solvers.checkpoints import CheckpointSection, Packed, as_list
 from .grams import Gram
 

@@ -17,18 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import (
-    Float64,
-    IntArray,
-    as_like,
-    ascending,
-    device,
-    host_float64,
-    namespace,
-    rounding_of_sums,
-    to_numpy,
-)
+from ...data.arrays import Float64, IntArray, as_like, device, host_float64, namespace, to_numpy
 from ...data.outputs import label_type
+from ...data.precision import ascending, rounding_of_sums
 from ...engines import Chain, Engine
 from ...solvers.checkpoints import Beside, CheckpointSection, Packed
 from ...sweeps.problem import Problem

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ...data.arrays import Float64, IntArray, itemsize, resolution
+from ...data.arrays import Float64, IntArray
 from ...data.blocks import Blocks
 from ...data.column_facts import facts_of
+from ...data.precision import itemsize, resolution
 from ...rules import Rule
 from ...runtime.numerals import in_digits
 from ...runtime.user_warnings import warn

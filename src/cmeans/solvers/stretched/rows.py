@@ -7,17 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ...data.arrays import (
-    Array,
-    Float64,
-    IntArray,
-    as_like,
-    host_float64,
-    is_sparse,
-    namespace,
-    resolution,
-)
+from ...data.arrays import Array, Float64, IntArray, as_like, host_float64, is_sparse, namespace
 from ...data.blocks import blocks_of
+from ...data.precision import resolution
 from ...rules import SizedHard
 from ...spaces import Metrics, ProductRows
 from ...spaces.centres import Centres

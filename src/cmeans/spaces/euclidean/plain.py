@@ -17,12 +17,12 @@ from ...data.arrays import (
     inverse_root,
     is_sparse,
     namespace,
-    numpy_dtype,
     squared_norms,
     to_numpy,
-    with_values,
 )
 from ...data.blocks import Block
+from ...data.csr import with_values
+from ...data.precision import numpy_dtype
 from ...kernels import Cosine, Kernel, Linear
 from ...runtime.stored_classes import stored
 from ...runtime.user_warnings import OutOfRangeError

@@ -7,16 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import (
-    Float64,
-    IntArray,
-    diagonal_csr,
-    host_float64,
-    namespace,
-    squared_norms,
-    to_numpy,
-)
+from ...data.arrays import Float64, IntArray, host_float64, namespace, squared_norms, to_numpy
 from ...data.blocks import Block, Blocks, spans
+from ...data.csr import diagonal_csr
 from ...kernels import Kernel, Linear
 from ..base import Space
 from ..centres import Centres
