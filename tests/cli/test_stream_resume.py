@@ -549,60 +549,45 @@ def test_what_goes_on_from_a_damaged_state_is_the_same_stream_or_none(
             assert out.read_bytes() == whole, what
 
 
+SOUND: dict[str, object] = {
+    "rows": 1,
+    "source": "-",
+    "files": {},
+    "clustered": 0,
+    "sizes": [],
+    "noise": 0,
+    "digests": {},
+    "stamps": {},
+    "written": None,
+}
+
+
 @pytest.mark.parametrize(
-    "stream",
+    "change",
     [
-        {"rows": 1},
-        {
-            "rows": "x",
-            "source": "-",
-            "files": {},
-            "clustered": 0,
-            "sizes": [],
-            "noise": 0,
-            "written": None,
-        },
-        {
-            "rows": 0,
-            "source": "-",
-            "files": [],
-            "clustered": 0,
-            "sizes": [],
-            "noise": 0,
-            "written": None,
-        },
-        {
-            "rows": 0,
-            "source": "-",
-            "files": {},
-            "clustered": 0,
-            "sizes": [],
-            "noise": 0,
-            "written": {"name": "x"},
-        },
-        {
-            "rows": 0,
-            "source": "-",
-            "files": {},
-            "clustered": 0,
-            "sizes": 5,
-            "noise": 0,
-            "written": None,
-        },
-        {
-            "rows": 0,
-            "source": "-",
-            "files": {},
-            "clustered": 1,
-            "sizes": [],
-            "noise": 0,
-            "written": None,
-        },
+        {"rows": "x"},
+        {"rows": -1},
+        {"rows": 2**64},
+        {"files": []},
+        {"files": {"x.csv": 2**64}},
+        {"clustered": 2},  # of one row
+        {"sizes": 5},
+        {"sizes": [2**64]},
+        {"digests": None},
+        {"stamps": {"x.csv": 1}},
+        {"written": {"name": "x"}},
+        {"written": {"name": "x", "bytes": 2**64, "memberships": False}},
+        {"source": []},
+        *({name: ...} for name in SOUND),
     ],
 )
-def test_a_damaged_state_is_refused(cmeans: Command, tmp_path: Path, stream: object) -> None:
+def test_a_damaged_state_is_refused(
+    cmeans: Command, tmp_path: Path, change: dict[str, object]
+) -> None:
+    """One of whose words is wrong, or is missing (...)."""
     x, _ = groups(40)
     (tmp_path / "x.csv").write_bytes(csv(x))
+    stream = {name: value for name, value in (SOUND | change).items() if value is not ...}
     metadata = {
         "columns": ["a", "b", "c"],
         "scaling": {"kind": "none", "shift": [], "factor": []},

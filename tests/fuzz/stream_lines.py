@@ -41,6 +41,8 @@ MISSING = {
 }
 MISSING |= {"nan", "null"}  # what stands for no number in a CSV, as pyarrow has it
 UNITS = "\u00a0\u2009\u202f €$£%°"  # and blanks, which may stand around a number
+CODES = "EUR|USD|GBP|CHF|"  # of currencies, likewise
+BELOW_ZERO = r"^\(([^-()]+)\)$|^([^-()]+)-$"  # as accountants write it
 TRUTHS = {"true", "True", "TRUE", "false", "False", "FALSE"}
 
 
@@ -62,7 +64,7 @@ def is_sound(line: str, told: dict[int, str]) -> bool:
     to be read as people write numbers, what stands in these beside digits."""
     cells = line.split(",")
     return len(cells) == 3 and all(
-        _is_number(re.sub(told[at], "", cell) if at in told else cell)
+        _is_number(re.sub(BELOW_ZERO, r"-\1\2", re.sub(told[at], "", cell)) if at in told else cell)
         for at, cell in enumerate(cells)
     )
 
@@ -75,7 +77,7 @@ def as_told(warnings: list[str]) -> dict[int, str]:
         if column := re.search("column '([abc])': .*, and are read so", text):
             mark = re.search("[\"'](.)[\"'] between thousands", text)
             marks = re.escape(mark[1]) if mark else ""
-            told["abc".index(column[1])] = f"[{UNITS}{marks}]"
+            told["abc".index(column[1])] = f"{CODES}[{UNITS}{marks}]"
     return told
 
 

@@ -26,7 +26,7 @@ from cmeans import Sizes
 from cmeans.cli import main
 from cmeans.data.chosen_scaling import chosen_scaling
 from cmeans.data.files import claims
-from cmeans.data.files.notation import Notation
+from cmeans.data.files.notation import Notation, notations_of
 from cmeans.data.row_source import RowsError
 from cmeans.persistence.model_file import read_metadata
 from cmeans.storage.codec import digest_of
@@ -846,3 +846,10 @@ class TestFits:
 def test_a_tab_stands_between_no_thousands() -> None:
     assert Notation(thousands=" ").number("1\t704") is None
     assert Notation(thousands=" ").number("1\u202f704") == 1704.0
+
+
+def test_no_thousands_stand_behind_a_nought() -> None:
+    """A minus behind one number had made 92 and 10.677 numbers with points between thousands."""
+    cells = ["0.291", "92", "10.677", "11.161-"]
+    (found,) = notations_of(cells, separator=",", decimal=None, thousands=None)
+    assert [found.number(cell) for cell in cells] == [0.291, 92.0, 10.677, -11.161]

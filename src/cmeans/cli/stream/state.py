@@ -30,6 +30,7 @@ from .labels import Written
 METHOD = "stream"  # the method in the metadata of a state, and their key for the stream
 FREE = {"chunk_size", "max_iter", "tol", "engine"}  # parameters that may change from run to run
 NO_LABELS: NDArray[Any] = np.empty(0, np.intp)
+MOST = 2**53  # rows or bytes that have ever come
 
 
 @dataclass(frozen=True)
@@ -224,19 +225,11 @@ def _place_in(
             if written is None
             else Written(str(written["name"]), int(written["bytes"]), bool(written["memberships"]))
         )
-        if (
-            min(
-                rows,
-                rows - clustered,
-                clustered,
-                noise,
-                *files.values(),
-                *sizes,
-                0 if labels is None else labels.bytes,
-            )
-            < 0
-        ):
-            raise ValueError("counts below zero")
+        counted = [rows, rows - clustered, clustered, noise, *files.values(), *sizes]
+        if labels is not None:
+            counted.append(labels.bytes)
+        if min(counted) < 0 or max(counted) > MOST:
+            raise ValueError("counts below zero, or beyond all that can be counted")
         for name in (stored["source"], beside.get("weight")):
             if not isinstance(name, str | int | None):
                 raise TypeError(f"{name!r} is no name")

@@ -41,7 +41,8 @@ class Notation:
         whole = "[0-9]+"
         if self.thousands:
             more = "(?:,[0-9]{2})*" if self.thousands == "," else ""  # lakhs of India
-            whole = f"(?:[0-9]{{1,3}}{more}(?:{self._separator}[0-9]{{3}})+|[0-9]+)"
+            # no thousands stand before 0.250
+            whole = f"(?:[1-9][0-9]{{0,2}}{more}(?:{self._separator}[0-9]{{3}})+|[0-9]+)"
         digits = f"(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][-+]?[0-9]+)?"
         sign = f"{_BLANK}\\+?([-\u2212]?){_BLANK}"
         behind = f"(?:{re.escape(self.unit)})?" if self.unit else _UNIT
