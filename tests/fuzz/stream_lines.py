@@ -64,9 +64,14 @@ def is_sound(line: str, told: dict[int, str]) -> bool:
     to be read as people write numbers, what stands in these beside digits."""
     cells = line.split(",")
     return len(cells) == 3 and all(
-        _is_number(re.sub(BELOW_ZERO, r"-\1\2", re.sub(told[at], "", cell)) if at in told else cell)
+        _is_number(_plain(cell, told[at]) if at in told else cell)
         for at, cell in enumerate(cells)
     )
+
+
+def _plain(cell: str, beside: str) -> str:
+    """Return a number as programs write it."""
+    return re.sub(BELOW_ZERO, r"-\1\2", re.sub(beside, "", cell)).replace("\u2212", "-")
 
 
 def as_told(warnings: list[str]) -> dict[int, str]:

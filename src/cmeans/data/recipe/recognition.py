@@ -253,9 +253,10 @@ def _written(
     if _numbers(cells) is not None:  # beside cells that are noted
         return _numbers(cells)
     found.notations[label] = known[0]
+    telling = next((cell for cell in cells if _numbers([cell]) is None), cells[0])
     found.read_so.append(
         f"column {label!r}: {len(cells):,} of {len(cells):,} values look like numbers with "
-        f"{known[0].described} ({brief(cells[0])!r}), and are read so"
+        f"{known[0].described} ({brief(telling)!r}), and are read so"
     )
     return np.array([known[0].number(cell) for cell in cells], np.float64)
 
