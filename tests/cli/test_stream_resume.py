@@ -521,6 +521,20 @@ def test_what_cannot_be_gone_on_with(cmeans: Command, tmp_path: Path) -> None:
     assert "l.csv: has 20 bytes, but the state had written" in refused(cmeans(*words))
 
 
+def test_chunks_are_as_large_as_before_where_nothing_is_said(
+    cmeans: Command, tmp_path: Path
+) -> None:
+    x, _ = groups(130)
+    source, at_once, out = tmp_path / "x.csv", tmp_path / "w.csv", tmp_path / "l.csv"
+    kept = ["--checkpoint", tmp_path / "s.safetensors", "--out", out, "-q"]
+    source.write_bytes(csv(x[:40]))
+    assert cmeans("stream", source, "--chunk-size", 20, *kept, *LINEAR).code == 0
+    source.write_bytes(csv(x))
+    assert cmeans("stream", source, *kept, "--resume").code == 0
+    assert cmeans("stream", source, "--chunk-size", 20, "--out", at_once, *LINEAR).code == 0
+    assert out.read_bytes() == at_once.read_bytes()
+
+
 @pytest.mark.parametrize(("damage", "every"), [(truncated, 1), (flipped, 3), (changed_by_hand, 4)])
 def test_what_goes_on_from_a_damaged_state_is_the_same_stream_or_none(
     cmeans: Command, tmp_path: Path, damage: Damage, every: int

@@ -31,6 +31,7 @@ from ..data.narrow_rows import NarrowRows, is_narrow
 from ..data.precision import itemsize
 from ..data.row_source import StoredRows, as_source
 from ..engines import rows_held
+from ..runtime.user_warnings import warn
 from .rows.advice import holds_dates, refuse_no_rows, refuse_text
 from .rows.finite import has_holes, hollow, names_of, takes_holes, way_out
 
@@ -106,12 +107,16 @@ def read_rows(
         # first of all, as a frame that workers hold may offer its rows here by Arrow as well
         engine, X = vars(estimator).get("engine"), unlabelled(X)
         X = rows_held(X, engine, type(estimator).__name__, holes=takes_holes(estimator))
+        recipe = None if fitting else vars(estimator).get("recipe_")
         if isinstance(X, (str, os.PathLike)) or comes_by_arrow(X):
-            X = open_blocks(
-                X,
-                columns=None if fitting else names_of(estimator),
-                missing="partial" if takes_holes(estimator) else "error",
-            )
+            missing = "partial" if takes_holes(estimator) else "error"
+            if recipe is not None and recipe.changes_rows and isinstance(X, (str, os.PathLike)):
+                from ..data.recipe.read_table import read_table
+
+                X = read_table(X, recipe=recipe, missing=missing)
+            else:
+                columns = None if fitting else names_of(estimator)
+                X = open_blocks(X, columns=columns, missing=missing)
         if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and not X.dtype.isnative:
             X = X.astype(X.dtype.newbyteorder("="))
         if (
@@ -124,6 +129,8 @@ def read_rows(
             X = NarrowRows(X)
             X.holes = X.may_be_infinite and has_holes(X, estimator, None)
         source = as_source(X)
+        if recipe is not None and (hasattr(X, "dtypes") or comes_by_arrow(given)):
+            _warn_of_units(estimator, given, recipe)
         if source is not None:
             if engine is not None:
                 source = engine.reader_of(
@@ -172,6 +179,18 @@ def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomSta
             f"{estimator_name}(random_state={value!r}): give a whole number from 0 to 2^32 - 1, a "
             "RandomState, or None."
         ) from None
+
+
+def _warn_of_units(estimator: BaseEstimator, X: Any, recipe: Any) -> None:
+    """Warn of a table in memory, whose numbers may be as they stand in a file, where the model has
+    others."""
+    if recipe.scaling.factor:
+        warn(
+            f"{type(estimator).__name__}: the table of the fit was scaled as it was read "
+            f"({recipe.scaling.kind}), and X, a {type(X).__name__}, is taken as scaled already. Of "
+            "numbers as they stand in a file pass the file itself, or "
+            "cmeans.read_table(file, recipe=model)."
+        )
 
 
 def _stored_rows(estimator: BaseEstimator, X: StoredRows, *, fitting: bool) -> CheckedRows:

@@ -13,7 +13,7 @@ from ..output.report import of_stream
 from ..output.terminal import Screen
 from ..registration import command
 from ..stream.labels import STDOUT
-from ..stream.request import StreamRequest
+from ..stream.request import CHUNK, StreamRequest
 from ..stream.run import stream as run_stream
 from ..stream.sources import STDIN
 from ..table_options import OF_STREAMS, TableOptions
@@ -78,8 +78,15 @@ def stream(
         ),
     ] = None,
     chunk_size: Annotated[
-        int, option(RUN, "Rows that are clustered at a time.", min=1, metavar="N")
-    ] = 5000,
+        int | None,
+        option(
+            RUN,
+            "Rows that are clustered at a time.",
+            min=1,
+            metavar="N",
+            shown=f"{CHUNK}; with --resume as before",
+        ),
+    ] = None,
     random_state: SeedIfGiven = None,
     checkpoint: Annotated[
         Path | None,
@@ -141,7 +148,8 @@ def stream(
     ] = None,
     **words: Any,
 ) -> dict[str, Any] | None:
-    words["chunk_size"] = chunk_size
+    if chunk_size is not None or not resume:
+        words["chunk_size"] = chunk_size or CHUNK
     if random_state is not None or not resume:
         words["random_state"] = random_state or 0
     STREAM.made(words)

@@ -16,6 +16,8 @@ from ..rows import ReadOptions
 from .labels import STDOUT, plain_file
 from .sources import NO_WORDS, STDIN, parquet_files
 
+CHUNK = 5000  # rows that are clustered at a time, where nothing says how many
+
 
 @dataclass(frozen=True)
 class StreamRequest:
@@ -30,7 +32,7 @@ class StreamRequest:
     out: Path = STDOUT
     memberships: bool = False
     summary: Path | None = None
-    chunk_size: int = 5000
+    chunk_size: int | None = None  # None: that of the state that is resumed, else `CHUNK`
     max_errors: int = 100
     checkpoint: Path | None = None
     checkpoint_every: int = 10
@@ -52,10 +54,10 @@ def refuse_clashes(request: StreamRequest, source: Path) -> None:
         raise InputError("--resume: needs --checkpoint FILE, the state to go on from.")
     if not request.resume:
         refuse_of_kind(request, clusters is None)
-    if clusters is not None and request.chunk_size < clusters:
+    chunk_size = request.chunk_size or CHUNK
+    if clusters is not None and chunk_size < clusters:
         raise InputError(
-            f"--chunk-size {request.chunk_size}: a chunk must hold at least --clusters {clusters} "
-            "rows."
+            f"--chunk-size {chunk_size}: a chunk must hold at least --clusters {clusters} rows."
         )
     outputs: dict[str, FileWord] = {}
     for word, kept in (

@@ -15,6 +15,7 @@ from ... import StreamingGaussianMixture
 from ...data.arrow_library import pa
 from ...data.files.schema import ColumnChoice
 from ...data.recipe.front import in_units
+from ...runtime.checks import integer
 from ...runtime.numerals import in_digits, several
 from ...runtime.signals import held_back
 from ...runtime.user_warnings import UnfitRowError
@@ -29,7 +30,7 @@ from .batches import Batch, Faults, FirstOnes, chunks, with_few_faults
 from .events import EventLog
 from .labels import STDOUT, LabelWriter, plain_file
 from .pace import PaceLines
-from .request import StreamRequest, refuse_clashes, refuse_of_kind
+from .request import CHUNK, StreamRequest, refuse_clashes, refuse_of_kind
 from .sources import STDIN, Source, the_file
 from .state import (
     SavedStream,
@@ -56,6 +57,7 @@ class StreamRun:
 
     def __init__(self, request: StreamRequest, screen: Screen, former: SavedStream | None) -> None:
         self._request, self._screen, self._stream = request, screen, former
+        self._chunk_size = request.chunk_size or _chunk_size(former)
         begun = StreamPlace() if former is None else former.place
         source = str(request.reading.file)
         self._place = begun if source == begun.source else begun.in_another(source)
@@ -74,7 +76,7 @@ class StreamRun:
             self._wait,
             request.beside,
             request.table,
-            request.chunk_size,
+            self._chunk_size,
         )
         self._events = EventLog(request.events, None if former is None else former.model)
         self._metrics = PaceLines(screen.say, request.metrics)
@@ -108,12 +110,11 @@ class StreamRun:
         return replace(self._stream, place=self._place)
 
     def _read(self) -> None:
-        request = self._request
         least = 1 if self._stream else int(self._request.words.get("n_clusters") or 1)
         self._screen.say(f"reading {self._source.where}")
         with closing(self._source.batches()) as batches, self._screen.counting() as tell:
             sound = with_few_faults(batches, self._faults)
-            for chunk in chunks(sound, request.chunk_size, self._wait, least):
+            for chunk in chunks(sound, self._chunk_size, self._wait, least):
                 self._take(chunk)
                 tell(self._place.clustered, len(self._place.sizes))
 
@@ -268,6 +269,13 @@ def stream(request: StreamRequest, screen: Screen) -> dict[str, Any] | None:
         with staged_file(request.summary, "--summary") as place:
             write_text(place, as_json(summary) + "\n")
     return summary if run.labels.to_file else None
+
+
+def _chunk_size(former: SavedStream | None) -> int:
+    """Return the rows of a chunk where nothing is said of them."""
+    if former is None:
+        return CHUNK
+    return integer(former.model.chunk_size, "chunk_size", type(former.model).__name__, 1)
 
 
 def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:

@@ -66,6 +66,12 @@ class TableRecipe:
             for label in self.columns
         )
 
+    @property
+    def changes_rows(self) -> bool:
+        """True where rows differ from the numbers in their file."""
+        read_so = self.made or self.written.notations or self.written.missing
+        return bool(read_so or self.scaling.factor or self.bits)
+
     def reading(self, asked: ReadOptions, unseen: Unseen | None = None) -> ReadOptions:
         """Return the options for reading a table by this recipe; `unseen`: counts its cells of
         categories that were not seen before."""
