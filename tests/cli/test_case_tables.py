@@ -297,11 +297,21 @@ def test_a_workbook_is_read(tmp_path: Path) -> None:
 
 
 def test_next_month(cmeans: Command, tmp_path: Path) -> None:
-    """Unseen categories, repeated names, rows and names of clusters beside the labels, changes."""
+    """Unseen categories, repeated names, rows and names of clusters beside the labels, in the
+    report, and in what has changed."""
     shop().to_csv(tmp_path / "shop.csv", index=False)
     words = ["--scale", "log", "--categorical", "country", "--id", "customer_id"]
     fit = ["fit", tmp_path / "shop.csv", "-c", 3, *words, "--names", "a,b,c", "--with-rows"]
-    assert cmeans(*fit, "--out", tmp_path / "o").code == 0
+    assert cmeans(*fit, "--report", "--out", tmp_path / "o").code == 0
+    page = (tmp_path / "o" / "report.html").read_text()
+    for part in (
+        '<th scope="col">b</th>',
+        "<figcaption>c</figcaption>",
+        'tabindex="0">a: ',
+        '"name":"b"',
+    ):
+        assert part in page, part
+    assert "cluster 0" not in page
     table = pd.read_parquet(tmp_path / "o" / "labels.parquet")
     assert [*table.columns[:8]] == [*shop().columns, "label", "cluster"]
     assert table["cluster"].tolist() == [*np.array(["a", "b", "c"])[table["label"]]]
@@ -311,7 +321,7 @@ def test_next_month(cmeans: Command, tmp_path: Path) -> None:
     summary = cmeans(*predict, "--id", "customer_id", "--out", tmp_path / "p.parquet").summary
     assert "country' holds categories that the fit has not seen in 164 rows" in str(summary)
     assert "--id customer_id: 4 of 164 rows have a name that an earlier row has" in str(summary)
-    assert summary["changed"]["shares"].startswith("shares since the fit: cluster ")
+    assert summary["changed"]["shares"][:24] in {f"shares since the fit: {name} " for name in "abc"}
     assert "'visits' " in summary["changed"]["columns"]
     assert set(pd.read_parquet(tmp_path / "p.parquet")["cluster"]) <= {"a", "b", "c"}
 

@@ -638,6 +638,7 @@ class TestResults:
             tmp_path / "l.csv",
         ]
         assert "rows/s" not in cmeans(*words).err
+        monkeypatch.setenv("TERM", "xterm")  # a dumb one shows no bars
         monkeypatch.setenv("FORCE_COLOR", "1")
         monkeypatch.setenv("COLUMNS", "120")
         assert "3,000 rows in 3 clusters" in cmeans(*words).err

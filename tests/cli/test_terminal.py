@@ -107,6 +107,7 @@ def test_the_bar_is_drawn_on_a_terminal_alone(
         return ended.err
 
     assert fit(Screen()) == ""
+    monkeypatch.setenv("TERM", "xterm")  # a dumb one shows no bars
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
     assert "500/1,000 rows" in fit(Screen())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,13 @@ def _means(x: Any) -> dict[str, Any]:
 
 
 def changes(
-    stored: Any, recipe: TableRecipe, x: Any, sizes: Any, noise: int
+    stored: Any, recipe: TableRecipe, x: Any, sizes: Any, noise: int, names: Sequence[str]
 ) -> dict[str, str] | None:
     """Return a line on shares and one on columns, of what differs from the rows of the fit; None
-    where the model does not say how those were."""
+    where the model does not say how those were. `names` of the clusters; none: their numbers."""
     try:
         before, now = np.asarray(stored["shares"], np.float64), facts_of(x, sizes, noise)
-        lines = {"shares": _of_shares(before, np.asarray(now["shares"]))}
+        lines = {"shares": _of_shares(before, np.asarray(now["shares"]), names)}
         if "mean" in stored and "mean" in now:
             mean, deviation = (
                 np.asarray(stored[name], np.float64) for name in ("mean", "deviation")
@@ -54,8 +55,8 @@ def changes(
     return lines
 
 
-def _of_shares(before: Any, now: Any) -> str:
-    names = [*(f"cluster {at}" for at in range(len(now) - 1)), "noise"]
+def _of_shares(before: Any, now: Any, names: Sequence[str]) -> str:
+    names = [*(names or (f"cluster {at}" for at in range(len(now) - 1))), "noise"]
     order = np.argsort(-np.abs(now - before), kind="stable")
     moved = [at for at in order.tolist() if abs(now[at] - before[at]) >= _SHARE][:_SHOWN]
     if not moved:

@@ -114,7 +114,10 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         if request.report:
             with watch.part("report"):
                 said, page = request.arguments, place / REPORT
-                page_of_fit(model, rows, recipe, request.reading, page, said, warned, summary, seen)
+                page_of_fit(
+                    model, rows, recipe, request.reading, page, said, warned, summary, seen,
+                    request.names,
+                )  # fmt: skip
         summary["next"] = next_steps(
             request.arguments,
             plain(summary),

@@ -102,15 +102,15 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
                 )
             chosen = {"memberships": soft, "top_k": request.top_k, "threshold": request.threshold}
             names = cluster_names(request.names, known.stored, model)
-            names = () if place.suffix == ".npy" else names
+            beside = () if place.suffix == ".npy" else names
             counts = with_columns(
-                place, request.reading, lambda file: model.predict_to(x, file, **chosen), names
+                place, request.reading, lambda file: model.predict_to(x, file, **chosen), beside
             )
             known.rows.unseen.tell()  # of rows that stay in their files
     screen.say(f"wrote {request.out}")
     n_clusters, noise = len(counts), int(x.shape[0] - counts.sum())
     before = (known.stored.get("metadata") or {}).get("seen")
-    changed = None if before is None else changes(before, known.recipe, x, counts, noise)
+    changed = None if before is None else changes(before, known.recipe, x, counts, noise, names)
     for line in (changed or {}).values():
         screen.say(line)
     return {

@@ -20,10 +20,11 @@ from ..inspection.page.document import names_a_page
 from ..inspection.page.findings import Again, Findings
 from ..inspection.report import CALLER, page_of
 from ..inspection.rows import MOST_ROWS, InspectedRows, inspected
+from ..inspection.steps import last_step
 from ..runtime.user_warnings import DataWarning
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
-from .models import with_rows
+from .models import cluster_names, with_rows
 from .output.results import Stopwatch, told_warnings
 from .output.terminal import Screen
 from .rows import InputRows, ReadOptions, files_of, refuse_inside, texts_of
@@ -79,7 +80,8 @@ def report_on(request: ReportRequest, screen: Screen) -> dict[str, Any]:
             again = Again(
                 f"import cmeans\n\nmodel = cmeans.load({str(request.model)!r})", (command,)
             )
-            findings = Findings(again=again)
+            own = last_step(known.model, None)[0]
+            findings = Findings(again=again, names=cluster_names((), known.stored, own))
             write_page(
                 known.model,
                 known.rows,
@@ -174,12 +176,13 @@ def page_of_fit(
     warned: Any,
     summary: Mapping[str, Any],
     seen: InspectedRows | None,
+    names: Sequence[str],
 ) -> None:
-    """Write the page of a fit that has just been made."""
+    """Write the page of a fit that has just been made; `names` of its clusters."""
     command = (shlex.join(["cmeans", *arguments]),) if arguments else ()
     code = f"import cmeans\n\nmodel = cmeans.load({summary['outputs']['model']!r})"
     facts = {"method": summary["method"], "weight": summary["weight"]}
-    findings = Findings(warnings=list(warned), facts=facts, again=Again(code, command))
+    findings = Findings(warnings=list(warned), facts=facts, again=Again(code, command), names=names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of the table, which were told before
         write_page(model, rows, recipe, reading, out, findings, seen=seen)

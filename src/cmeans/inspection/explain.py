@@ -59,7 +59,7 @@ class Explanation:
 
     @property
     def rules(self) -> str:
-        return text_of(self.short_rules, len(self.sentences))
+        return text_of(self.short_rules, [f"cluster {j}" for j in range(len(self.sentences))])
 
     def __str__(self) -> str:
         parts = [

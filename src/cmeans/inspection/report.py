@@ -123,8 +123,13 @@ def page_of(
     """Write the page of a model and rows that have been looked at."""
     if row_names is not None and len(row_names) != seen.n_rows:
         raise ValueError(f"{CALLER}(row_names=...): {len(row_names)} names for {seen.n_rows} rows.")
+    findings = findings or Findings()
+    names = tuple(map(str, findings.names))
+    if len(names) not in (0, seen.n_clusters):
+        said = f"{len(names)} names for {several(seen.n_clusters, 'cluster')}"
+        raise ValueError(f"{CALLER}(findings=Findings(names=...)): {said}.")
     ids = None if row_names is None else [str(row_names[number]) for number in seen.numbers]
-    own = ShownPartition("own", several(seen.n_clusters, "cluster"), seen)
+    own = ShownPartition("own", several(seen.n_clusters, "cluster"), seen, names=names)
     page = PageRows(
         seen,
         tuple(map(short, named_features(feature_names, seen, CALLER))),
@@ -132,7 +137,7 @@ def page_of(
         [own],
         ids=ids,
     )
-    return write_page(page_text(CALLER, model, page, title, theme, findings or Findings()), out)
+    return write_page(page_text(CALLER, model, page, title, theme, findings), out)
 
 
 def page_text(

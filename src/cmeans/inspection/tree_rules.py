@@ -117,13 +117,13 @@ def tree_of(
     return tree, tuple(rules), 1.0 if right.all() else float(seen.weight @ right / total)
 
 
-def text_of(rules: Sequence[ShortRule], n_clusters: int) -> str:
-    """Return rules as lines, cluster by cluster, those of most rows first."""
+def text_of(rules: Sequence[ShortRule], called: Sequence[str]) -> str:
+    """Return rules as lines, cluster by cluster as they are called, those of most rows first."""
     lines = []
-    clusters = list(range(n_clusters)) + ([-1] if any(rule.cluster < 0 for rule in rules) else [])
+    clusters = list(range(len(called))) + ([-1] if any(rule.cluster < 0 for rule in rules) else [])
     for cluster in clusters:
         own = sorted((r for r in rules if r.cluster == cluster), key=lambda rule: -rule.weight)
-        name = f"cluster {cluster}" if cluster >= 0 else "no cluster"
+        name = called[cluster] if cluster >= 0 else "no cluster"
         said = [str(rule) for rule in own] or ["no rule as short as these tells it"]
         lines += [f"{name}: {said[0]}", *(f"{'or':>{len(name)}}: {other}" for other in said[1:])]
     return "\n".join(lines) + "\n"

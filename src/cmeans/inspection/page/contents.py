@@ -20,6 +20,7 @@ from ..figure import colour
 from ..rows import InspectedRows
 from ..summary import table_of
 from ..tables import Table
+from ..tree_rules import text_of
 from .findings import Again, Findings
 from .record import PageRows
 
@@ -42,10 +43,15 @@ def contents(
     contrast = contrast_of(seen, page.feature_names)
     told = None if contrast is None else explanation_of(seen, page.feature_names, 5, 3)
     by_number = dict(zip(seen.numbers.tolist(), names, strict=True))
+    given = [short(name, 40) for name in page.partitions[page.own].names]
+    called = given or [f"cluster {j}" for j in range(seen.n_clusters)]
+    heads = given or [str(j) for j in range(seen.n_clusters)]
     approximation = vars(model).get("approximation_")
     return {
         "facts": _facts(model, seen, findings),
-        "clusters": _clusters(seen, table_of(seen, contrast, 3), by_number),
+        "clusters": _clusters(seen, table_of(seen, contrast, 3), by_number, heads),
+        "called": called,
+        "heads": heads,
         "n_clusters": seen.n_clusters,
         "soft": seen.is_soft,
         "rows_seen": len(names),
@@ -57,7 +63,7 @@ def contents(
         "profiles": _profiles(seen),
         "means": None if contrast is None else _means(contrast),
         "told": None if told is None else _told(told),
-        "rules": None if told is None else told.rules,
+        "rules": None if told is None else text_of(told.short_rules, called),
         "fidelity": None if told is None else told.fidelity,
         "between": _named(seen.numbers[unclear(seen)], by_number),
         "noise": _named(seen.numbers[seen.labels < 0], by_number),
@@ -108,16 +114,16 @@ def _kernel_name(model: Any) -> str | None:
 
 
 def _clusters(
-    seen: InspectedRows, table: Table, by_number: Mapping[int, str]
+    seen: InspectedRows, table: Table, by_number: Mapping[int, str], heads: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Return the clusters, and noise where there is any, as rows of a table."""
+    """Return the clusters, and noise where there is any, as rows of a table with these heads."""
     noise, rows = float(seen.weight[seen.labels < 0].sum()), []
     for j in range(len(table["cluster"])):
         row = {name: table[name][j] for name in table if name != "typical"}
         typical = ", ".join(
             by_number[number] for number in table["typical"][j].tolist() if number >= 0
         )
-        rows.append({**row, "colour": colour(j), "typical": typical, "label": str(j)})
+        rows.append({**row, "colour": colour(j), "typical": typical, "label": heads[j]})
     if noise > 0:
         rows.append(
             {
@@ -139,7 +145,7 @@ def _own_silhouettes(seen: InspectedRows) -> Float64:
     return values
 
 
-def _profiles(seen: InspectedRows) -> list[dict[str, str]]:
+def _profiles(seen: InspectedRows) -> list[dict[str, Any]]:
     """Return curves of a picture 100 wide and 60 high: of each cluster the memberships of rows, or
     their silhouettes, in falling order."""
     soft = seen.is_soft
@@ -153,7 +159,7 @@ def _profiles(seen: InspectedRows) -> list[dict[str, str]]:
         across = 100 * (at + 0.5) / len(own)
         height = 60 * (1 - np.clip(own[at], 0 if soft else -1, 1))
         points = " ".join(f"{x:.1f},{min(y, 60):.1f}" for x, y in zip(across, height, strict=True))
-        curves.append({"cluster": str(j), "colour": colour(j), "points": points})
+        curves.append({"cluster": j, "colour": colour(j), "points": points})
     return curves
 
 

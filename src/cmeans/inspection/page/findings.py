@@ -32,6 +32,7 @@ class Findings:
     warnings : sentences.
     facts : of the data, name by name: where they came from, how they were scaled.
     again : how to do the fit again; None: by the estimator's parameters.
+    names : of the clusters; none: their numbers, and what they are like.
     """
 
     selection: Any = None
@@ -39,3 +40,4 @@ class Findings:
     warnings: Sequence[str] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     again: Again | None = None
+    names: Sequence[str] = ()
