@@ -296,6 +296,33 @@ def test_a_workbook_is_read(tmp_path: Path) -> None:
     assert rows.columns == ("age", "spend", "visits")
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_cells_that_stand_for_nothing_are_no_category(kind: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "x": np.arange(40.0),
+            "city": ["Oslo", "Rome", "?", ""] * 10,
+            "floor": [1, 2, 99, 99] * 10,
+            "since": ["2024-01-01", "?", "2024-01-03", "2024-01-04"] * 10,
+        }
+    )
+    file = tmp_path / f"x.{kind}"
+    frame.to_csv(file, index=False) if kind == "csv" else frame.to_parquet(file)
+    rows = library.read_table(
+        file,
+        categorical=["city", "floor"],
+        dates=["since"],
+        missing_values=["?", "99"],
+        missing="partial",
+    )
+    made = ("city_Oslo", "city_Rome", "city_(empty)", "floor_1", "floor_2", "floor_(empty)")
+    assert rows.columns == ("x", *made, "since_days")
+    values = rows.read(0, 4)
+    np.testing.assert_array_equal(values[:, 1:4], [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]])
+    np.testing.assert_array_equal(values[:, 4:7], [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]])
+    np.testing.assert_array_equal(np.diff(values[:, 7]), [np.nan, np.nan, 1.0])
+
+
 def test_next_month(cmeans: Command, tmp_path: Path) -> None:
     """Unseen categories, repeated names, rows and names of clusters beside the labels, in the
     report, and in what has changed."""

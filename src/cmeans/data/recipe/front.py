@@ -166,7 +166,9 @@ def _made(tables: Sequence[FileTable], words: TableWords) -> tuple[MadeColumns, 
 
     for name in words.categorical:
         label("categorical", name)
-    known = learn_categories(tables, words.categorical, lambda name: spell("categorical", name))
+    known = learn_categories(
+        tables, words.categorical, words.written.missing, lambda name: spell("categorical", name)
+    )
     made: list[MadeColumns] = [Categories(name, texts) for name, texts in known.items()]
     if words.dates:
         sample = first.sample(_SAMPLED)
@@ -175,7 +177,8 @@ def _made(tables: Sequence[FileTable], words: TableWords) -> tuple[MadeColumns, 
             at = _position(header, "dates", name)
             if header.fields[at].numeric and not first.separator:
                 raise RowsError(f"{spell('dates', name)}: the column holds numbers, no dates.")
-            shown = written if equals else date_format(header, at, sample[at])
+            cells = [cell for cell in sample[at] if str(cell).strip() not in words.written.missing]
+            shown = written if equals else date_format(header, at, cells)
             made.append(Days(label("dates", name), shown))
     for name, period in words.cyclic.items():
         if not (np.isfinite(period) and period > 0):

@@ -68,7 +68,8 @@ def read_table(
         levels a long tail, "unit" or "robust" where the ranges of columns differ more than ten
         times, else "none".
     categorical : sequence of columns, default ()
-        Each category becomes a column of zeros and ones; empty cells are one of their own.
+        Each category becomes a column of zeros and ones; empty cells, and `missing_values`, are
+        one of their own.
     dates : sequence of str, default ()
         Columns of dates, as days since 1970; ``"name=%d.%m.%Y"`` where the format is not clear.
     cyclic : dict of column: period, default None

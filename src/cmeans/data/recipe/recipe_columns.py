@@ -15,7 +15,7 @@ from ..files.schema import Field, Header
 from ..files.tables import Block, FileTable
 from ..files.written_numbers import numbers_written
 from ..row_source import RowsError
-from .made_columns import MadeColumnError, MadeColumns, Unseen
+from .made_columns import MadeColumnError, MadeColumns, Unseen, texts_of
 
 _SOURCE, _MADE = "what columns are made of", "made of another column"  # kinds of columns
 _NOTHING = frozenset(pa.csv.ConvertOptions().null_values)
@@ -63,7 +63,8 @@ class RecipeColumns:
         }
         for at in self._notations:
             own[at] = replace(own[at], kind="double", numeric=True)
-        self._nothing = _NOTHING.union(written.missing)
+        self._markers = frozenset(written.missing)
+        self._nothing = _NOTHING | self._markers
         self.as_text = set(self._notations)  # columns of the table that are read as text
         for each, places in zip(made, self._sources, strict=True):
             self.as_text.update(places if each.as_text else ())
@@ -108,8 +109,8 @@ class RecipeColumns:
         return [at if at < self._own else self._places[at - self._own] for at in places]
 
     def _filled(self, at: int, column: NDArray[Any]) -> NDArray[Any]:
-        """Return a column with NaN in place of numbers that stand for nothing; of text that is
-        numbers these."""
+        """Return a column with NaN in place of numbers that stand for nothing, and None in place of
+        such text; of text that is numbers these."""
         if at in self._notations:
             texts = pa.array(column.tolist(), pa.string())
             try:
@@ -121,6 +122,9 @@ class RecipeColumns:
                     f"{self._notations[at].described}."
                 ) from None
             column = numbers.to_numpy(zero_copy_only=False)
+        elif column.dtype.kind == "O" and self._markers:
+            gone = np.isin(texts_of(column), list(self._markers))
+            return np.where(gone, None, column) if gone.any() else column
         if not self._missing or column.dtype.kind not in "iuf":
             return column
         gone = np.isin(column, self._missing)

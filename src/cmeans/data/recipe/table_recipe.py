@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -176,10 +176,14 @@ def _written_from_json(stored: Any) -> TextFormat:
 
 
 def learn_categories(
-    tables: Sequence[FileTable], columns: Iterable[ColumnLabel], name_of: Any
+    tables: Sequence[FileTable],
+    columns: Iterable[ColumnLabel],
+    missing: Collection[str],
+    name_of: Any,
 ) -> dict[str, tuple[str, ...]]:
-    """Return the categories in columns of all tables, in one pass over these columns; `name_of`:
-    returns the argument that names a column, for messages."""
+    """Return the categories in columns of all tables, in one pass over these columns; `missing`:
+    cells that are as empty ones; `name_of`: returns the argument that names a column, for
+    messages."""
     header, found = tables[0].header, dict[str, set[str]]()
     for word in columns:
         name, rows = str(header.fields[header.position(word)].label), 0
@@ -187,7 +191,8 @@ def learn_categories(
         for table in tables:
             at = table.header.position(name)
             for block in table.with_text([at]).blocks([at]):
-                found[name].update(texts_of(block[0]))
+                texts = texts_of(block[0])
+                found[name].update("" if text in missing else text for text in texts)
                 rows += len(block[0])
                 if len(found[name]) > MOST:
                     raise RowsError(
