@@ -124,6 +124,7 @@ def test_read_and_clustered(cmeans: Command, tmp_path: Path, case: str) -> None:
     assert pd.read_csv(tmp_path / "p.csv")["label"].tolist() == labels.tolist()
     assert again.summary["changed"] == {
         "shares": "shares of clusters are those of the fit, within 5%",
+        "far": "rows far from all clusters are as many as in the fit, within 2%",
         "columns": "means of columns are those of the fit, within 0.25 deviations",
     }
 
@@ -343,6 +344,7 @@ def test_next_month(cmeans: Command, tmp_path: Path) -> None:
     assert [*table.columns[:8]] == [*shop().columns, "label", "cluster"]
     assert table["cluster"].tolist() == [*np.array(["a", "b", "c"])[table["label"]]]
     later = shop()[GROUP != 0].assign(country="Italia")
+    later.loc[later.index[:20], "visits"] *= 1e6
     pd.concat([later, later[:4]]).to_csv(tmp_path / "next.csv", index=False)
     predict = ["predict", tmp_path / "o" / "model.safetensors", tmp_path / "next.csv"]
     summary = cmeans(*predict, "--id", "customer_id", "--out", tmp_path / "p.parquet").summary
@@ -350,6 +352,8 @@ def test_next_month(cmeans: Command, tmp_path: Path) -> None:
     assert "--id customer_id: 4 of 164 rows have a name that an earlier row has" in str(summary)
     assert summary["changed"]["shares"][:24] in {f"shares since the fit: {name} " for name in "abc"}
     assert "'visits' " in summary["changed"]["columns"]
+    assert summary["changed"]["far"].startswith("rows far from all clusters since the fit: ")
+    assert int(summary["changed"]["far"].split(" -> ")[1].rstrip("%")) >= 12  # 20 of 164
     assert set(pd.read_parquet(tmp_path / "p.parquet")["cluster"]) <= {"a", "b", "c"}
 
 
@@ -382,6 +386,7 @@ def test_columns_made_of_others(cmeans: Command, tmp_path: Path) -> None:
     ("words", "message"),
     [
         ({"recipe": 3}, "recipe=3: give a model"),
+        ({"path": shop()}, "a DataFrame is no path; write it to a file"),
         ({"missing": "drop"}, "missing='drop': give"),
         ({"cyclic": {"age": -1.0}}, r"cyclic=.*: a period is above 0"),
         ({"column_weight": {"nobody": 2.0}}, "there is no such column of data"),
@@ -394,7 +399,7 @@ def test_columns_made_of_others(cmeans: Command, tmp_path: Path) -> None:
 def test_what_read_table_refuses(tmp_path: Path, words: dict[str, object], message: str) -> None:
     shop().to_csv(tmp_path / "x.csv", index=False)
     with pytest.raises(RowsError, match=message):
-        library.read_table(tmp_path / "x.csv", **{"missing": "partial", **words})
+        library.read_table(**{"path": tmp_path / "x.csv", "missing": "partial", **words})
 
 
 @pytest.mark.filterwarnings("ignore::cmeans.DataWarning")

@@ -43,7 +43,7 @@ def test_the_commands_of_the_page(
     table = pd.read_csv("neu.csv")
     assert [*table.columns[:7]] == ["Kunde", "seit", "Tarif", "Alter", "Umsatz", "label", "cluster"]
     assert set(table["cluster"]) == {"A", "B", "C"}
-    assert [*predict["changed"]] == ["shares", "columns"]
+    assert [*predict["changed"]] == ["shares", "far", "columns"]
     months = Record(Path("months.html").read_text(encoding="utf-8"))
     assert (beside["rows"], months.facts["count"]) == (600, 800)
     assert [card["name"] for card in months.partition()["cards"]] == ["A", "B", "C"]

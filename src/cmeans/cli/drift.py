@@ -1,7 +1,9 @@
-"""The drift of rows since a fit: changed shares of clusters, and changed means of columns."""
+"""The drift of rows since a fit: changed shares of clusters and of rows far from all of them, and
+changed means of columns."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,20 +18,29 @@ from ..runtime.numerals import as_date, percent, told_apart
 MOST_COLUMNS = 1_000  # whose means are kept with a model
 _ROWS = 2**14  # of which means are taken
 _SHOWN = 3
-_SHARE, _MEAN = 0.05, 0.25  # changes of a share, and of a mean in deviations, that are told
+# changes of a share, of that of outliers, and of a mean in deviations, that are told
+_SHARE, _FAR, _MEAN = 0.05, 0.02, 0.25
 
 
-def facts_of(x: Any, sizes: Any, noise: int) -> dict[str, Any]:
+def facts_of(model: Any, x: Any, sizes: Any, noise: int, threshold: float | None) -> dict[str, Any]:
     """Return what a model file holds of the rows of its fit, scaled as the model takes them: the
-    shares of clusters and noise, and means and deviations of columns."""
+    shares of clusters and noise, that of rows whose outlier score reaches a threshold, and means
+    and deviations of columns."""
     shares = np.append(sizes, noise) / max(1, int(np.sum(sizes)) + noise)
-    return {"shares": shares.tolist(), **_means(x)}
+    facts: dict[str, Any] = {"shares": shares.tolist()}
+    if scipy.sparse.issparse(x) or x.shape[1] > MOST_COLUMNS or getattr(x, "elsewhere", False):
+        return facts
+    rows = some_rows(x, _ROWS)[0]
+    if threshold is not None and np.isfinite(threshold):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the rows, which were told before
+            scores = np.asarray(model.outlier_score(rows))
+        facts |= {"threshold": threshold, "far": float((scores >= threshold).mean())}
+    return {**facts, **_means(rows)}
 
 
 def _means(x: Any) -> dict[str, Any]:
-    if scipy.sparse.issparse(x) or x.shape[1] > MOST_COLUMNS or getattr(x, "elsewhere", False):
-        return {}
-    rows = np.ma.masked_invalid(some_rows(x, _ROWS)[0].astype(np.float64))
+    rows = np.ma.masked_invalid(x.astype(np.float64))
     mean, deviation = rows.mean(axis=0), rows.std(axis=0)
     return {
         "mean": np.ma.filled(mean, 0.0).tolist(),
@@ -38,13 +49,24 @@ def _means(x: Any) -> dict[str, Any]:
 
 
 def changes(
-    stored: Any, recipe: TableRecipe, x: Any, sizes: Any, noise: int, names: Sequence[str]
+    stored: Any,
+    model: Any,
+    recipe: TableRecipe,
+    x: Any,
+    sizes: Any,
+    noise: int,
+    names: Sequence[str],
 ) -> dict[str, str] | None:
-    """Return a line on shares and one on columns, of what differs from the rows of the fit; None
-    where the model does not say how those were. `names` of the clusters; none: their numbers."""
+    """Return a line each on shares, on rows far from all clusters and on columns, of what differs
+    from the rows of the fit; None where the model does not say how those were. `names` of the
+    clusters; none: their numbers."""
     try:
-        before, now = np.asarray(stored["shares"], np.float64), facts_of(x, sizes, noise)
+        threshold = float(stored["threshold"]) if "far" in stored else None
+        before = np.asarray(stored["shares"], np.float64)
+        now = facts_of(model, x, sizes, noise, threshold)
         lines = {"shares": _of_shares(before, np.asarray(now["shares"]), names)}
+        if "far" in now:
+            lines["far"] = _of_far(float(stored["far"]), now["far"])
         if "mean" in stored and "mean" in now:
             mean, deviation = (
                 np.asarray(stored[name], np.float64) for name in ("mean", "deviation")
@@ -63,6 +85,12 @@ def _of_shares(before: Any, now: Any, names: Sequence[str]) -> str:
         return f"shares of clusters are those of the fit, within {percent(_SHARE)}"
     parts = (f"{names[at]} {percent(before[at])} -> {percent(now[at])}" for at in moved)
     return f"shares since the fit: {', '.join(parts)}"
+
+
+def _of_far(before: float, now: float) -> str:
+    if abs(now - before) < _FAR:
+        return f"rows far from all clusters are as many as in the fit, within {percent(_FAR)}"
+    return f"rows far from all clusters since the fit: {percent(before)} -> {percent(now)}"
 
 
 def _said(recipe: TableRecipe, at: int, ends: Any) -> str:

@@ -94,7 +94,8 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
         with watch.part("write"):
             counts = sizes(model.labels_, len(model.get_feature_names_out()))
             metadata = metadata_of(request, recipe)
-            metadata["seen"] = facts_of(rows.x, counts["sizes"], counts["noise"])
+            threshold = getattr(model, "outlier_threshold_", None)
+            metadata["seen"] = facts_of(model, rows.x, **counts, threshold=threshold)
             _save(model, metadata, place, request.labels)
         # In few words what clusters are like, where that takes no other pass over rows that are not
         # in memory.

@@ -110,7 +110,9 @@ def predict(request: PredictRequest, screen: Screen) -> dict[str, Any]:
     screen.say(f"wrote {request.out}")
     n_clusters, noise = len(counts), int(x.shape[0] - counts.sum())
     before = (known.stored.get("metadata") or {}).get("seen")
-    changed = None if before is None else changes(before, known.recipe, x, counts, noise, names)
+    changed = (
+        None if before is None else changes(before, model, known.recipe, x, counts, noise, names)
+    )
     for line in (changed or {}).values():
         screen.say(line)
     return {

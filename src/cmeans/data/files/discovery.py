@@ -67,6 +67,11 @@ def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
     """The files of a path, a pattern, a folder, or of a list of them, in that order; those of one
     word in the order of their names."""
     if not isinstance(path, (str, os.PathLike)):
+        if hasattr(path, "shape"):
+            raise RowsError(
+                f"a {type(path).__name__} is no path; write it to a file, of Parquet, say, and "
+                "give that."
+            )
         files = [file for word in path for file in found(word)]
         if not files:
             raise RowsError("path=[]: names no file.")

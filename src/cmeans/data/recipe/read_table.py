@@ -47,7 +47,8 @@ def read_table(
     Use it for CSV, Parquet, Arrow and Excel files whose columns are not all plain numbers. Numbers
     with decimal commas, thousands and signs of currencies are recognised; identifiers, dates and
     text are left out; each is told in a `DataWarning`. A model that is fitted to the rows keeps
-    their recipe as `recipe_`, also in its file, by which the next table is read.
+    their recipe as `recipe_`, also in its file, by which the next table is read, and each path that
+    its `predict` and other methods are given.
 
     Parameters
     ----------
