@@ -89,8 +89,10 @@ def test_the_help_shows_what_the_command_does_where_nothing_is_told() -> None:
         for name, command in get_command(app).commands.items()
     }
     assert {name: found["scale"] for name, found in shown.items() if found} == {
-        **{"fit": "none; auto where the method is chosen too", "explore": "auto"},
-        **{"select": "none", "stream": "none"},
+        "fit": "none; auto where the method is chosen too",
+        "explore": "auto",
+        "select": "none",
+        "stream": "none",
     }
     of_methods = {ADAPTIVE: {"adaptive", "sequential"}, PROBABILISTIC: {"probabilistic"}}
     for option in (*FIT.values(), *OF_STREAM.values()):
