@@ -64,8 +64,7 @@ def is_sound(line: str, told: dict[int, str]) -> bool:
     to be read as people write numbers, what stands in these beside digits."""
     cells = line.split(",")
     return len(cells) == 3 and all(
-        _is_number(_plain(cell, told[at]) if at in told else cell)
-        for at, cell in enumerate(cells)
+        _is_number(_plain(cell, told[at]) if at in told else cell) for at, cell in enumerate(cells)
     )
 
 
