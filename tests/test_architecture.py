@@ -383,7 +383,7 @@ def test_functions_are_short(path):
 
 def test_public_names():
     assert cmeans.__all__ == sorted(cmeans.__all__)
-    assert {"__version__", "load", "save"} <= set(cmeans.__all__)
+    assert {"__version__", "load", "read_metadata", "save"} <= set(cmeans.__all__)
     assert all(hasattr(cmeans, name) for name in cmeans.__all__)
     visible = {
         name

@@ -44,7 +44,7 @@ if _typing.TYPE_CHECKING:
         SequentialPossibilisticCMeans,
         TwoStepKernelKMeans,
     )
-    from .persistence.model_file import load, save
+    from .persistence.model_file import load, read_metadata, save
     from .runtime.user_warnings import DataWarning, ParameterWarning
     from .selection.scorer import silhouette_scorer
     from .selection.select import Selection, select
@@ -98,6 +98,7 @@ __all__ = [
     "open_blocks",
     "packed_bits",
     "papers",
+    "read_metadata",
     "read_table",
     "rules",
     "save",
@@ -145,6 +146,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "load": "persistence.model_file",
     "open_blocks": "data.files",
     "packed_bits": "data.packed_bits",
+    "read_metadata": "persistence.model_file",
     "read_table": "data.recipe.read_table",
     "save": "persistence.model_file",
     "select": "selection.select",

@@ -22,6 +22,13 @@ from cmeans.cli.errors import verdict
 pytestmark = pytest.mark.slow
 
 
+def shown(page: str) -> str:
+    """How a message points to a page of the documentation."""
+    pages = Path(__file__).resolve().parents[2] / "docs"
+    title = (pages / f"{page}.md").read_text().splitlines()[0].removeprefix("# ")
+    return f"as the documentation shows on its page '{title}'"
+
+
 def refused(ended: Ended) -> str:
     """The one line of a refusal."""
     assert ended.code == 2, ended
@@ -139,13 +146,25 @@ def test_wrong_words(
             "n.csv: no numeric columns; left out: 'a' (1), 'b' (1) (categories; --categorical a,b)",
         ),
         ("u.docx", b"words", "u.docx: unknown kind of file"),
+        (
+            "p.PNG",
+            b"\x89PNG\r\n",
+            f"p.PNG: is a picture; its pixels become rows, {shown('images')}.",
+        ),
+        (
+            "x.csv",
+            "shop,kind,note\n"
+            + "".join(f"main,{'bcd'[at % 3]},a note on customer {at}\n" for at in range(30)),
+            "left out: 'shop' (the same in the first rows), 'kind' (3) (categories; --categorical "
+            f"kind), 'note' (text); texts become vectors first, {shown('topics')}.",
+        ),
     ],
 )
 def test_wrong_files(
-    cmeans: Command, tmp_path: Path, name: str, content: bytes | None, message: str
+    cmeans: Command, tmp_path: Path, name: str, content: bytes | str | None, message: str
 ) -> None:
     if content is not None:
-        (tmp_path / name).write_bytes(content)
+        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     assert message in refused(
         cmeans("fit", tmp_path / name, "--clusters", 2, "--out", tmp_path / "o")
     )

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import pytest
+from typer.main import get_command
 
 import cmeans as library
 from cli.command import Command
+from cmeans.cli.commands import app
 from cmeans.cli.errors import InputError
 from cmeans.cli.methods import KERNEL_FIELDS, METHODS, STREAM, MethodSpec
 from cmeans.cli.option_names import option_of
-from cmeans.cli.option_values import ADAPTIVE, NO_OPTIONS, parameter_options
+from cmeans.cli.option_values import ADAPTIVE, NO_OPTIONS, PROBABILISTIC, parameter_options
 from cmeans.kernels.names import KERNELS, KernelName
 
 FIT = {option.name: option for option in parameter_options(METHODS)}
@@ -45,8 +47,8 @@ class Sharp(library.CMeans):
 def test_every_parameter_is_an_option_and_says_what_it_is() -> None:
     for methods, options in ((METHODS, FIT), ({"stream": STREAM}, OF_STREAM)):
         words = {word for method in methods.values() for word in method.parameters} - NO_OPTIONS
-        # which are arrays, and one choice alone
-        assert words - set(options) <= {"landmarks__points", "sizes__of"}
+        # which are arrays
+        assert words - set(options) <= {"landmarks__points"}
         for option in options.values():
             assert option.help.endswith("."), option
             assert not set('"`') & set(option.help), option
@@ -78,11 +80,34 @@ def test_kernels_are_those_of_the_table() -> None:
     assert {*get_args(KernelName), "poly"} == set(KERNELS)
 
 
+def test_the_help_shows_what_the_command_does_where_nothing_is_told() -> None:
+    """Which need not be what the constructor would do: the other tests have what it does."""
+    assert OF_STREAM["n_clusters"].default == "as the rows speak for"
+    assert FIT["missing"].default.startswith("partial where the first rows of a table have empty")
+    shown = {
+        name: {word.name: word.show_default for word in command.params if word.name == "scale"}
+        for name, command in get_command(app).commands.items()
+    }
+    assert {name: found["scale"] for name, found in shown.items() if found} == {
+        "fit": "none; auto where the method is chosen too",
+        "explore": "auto",
+        "select": "none",
+        "stream": "none",
+    }
+    of_methods = {ADAPTIVE: {"adaptive", "sequential"}, PROBABILISTIC: {"probabilistic"}}
+    for option in (*FIT.values(), *OF_STREAM.values()):
+        if option.panel in of_methods:
+            owners = {name for name, method in METHODS.items() if option.name in method.parameters}
+            assert owners <= of_methods[option.panel], option.name
+        assert "--" not in option_of(option.name).removeprefix("--")
+
+
 def test_defaults_where_methods_differ() -> None:
     assert FIT["m"].default == "auto; 1.2 for possibilistic"
     assert FIT["kernel"].default == "linear; rbf for hard and two-step"
     assert FIT["n_clusters"].default == (
-        "required; auto for connected and communities; 20 for adaptive; 100 for sequential"
+        "as the rows speak for, or required with --method; auto for connected and communities; "
+        "20 for adaptive; 100 for sequential"
     )
     assert FIT["T"].default == "auto"
     assert FIT["n_jobs"].default == "every usable CPU"

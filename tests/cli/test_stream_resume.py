@@ -347,6 +347,8 @@ def test_another_source_is_read_from_its_beginning(
     model, labels = by_hand(x, 40)
     assert pa.csv.read_csv(out).to_pydict() == {"row": list(range(160)), "label": labels}
     assert np.array_equal(library.load(kept).mass_, model.mass_)
+    ended = cmeans("stream", tmp_path / "two.csv", *words)
+    assert f"warning: they came from a pipe; {tmp_path / 'two.csv'} is read from its" in ended.err
 
 
 def test_a_wrong_source_does_not_touch_the_state(cmeans: Command, tmp_path: Path) -> None:

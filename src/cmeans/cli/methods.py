@@ -34,6 +34,7 @@ from .errors import InputError
 from .option_names import listed, option_of
 
 OF_ENGINE = ("n_jobs", "memory_budget")  # options that are parameters of the engine
+BLANKS = "partial where the first rows of a table have empty cells and the fit can, else error"
 
 
 class MethodSpec:
@@ -41,7 +42,11 @@ class MethodSpec:
     of them."""
 
     def __init__(
-        self, estimator: type[Any], soft: bool = False, fixed: Mapping[str, Any] | None = None
+        self,
+        estimator: type[Any],
+        soft: bool = False,
+        fixed: Mapping[str, Any] | None = None,
+        uncounted: str = "as the rows speak for, or required with --method",
     ) -> None:
         self.estimator = estimator
         self.soft = soft  # memberships are worth writing
@@ -85,6 +90,8 @@ class MethodSpec:
             self._add_fields("covariance", Covariance(), ("prior", "volume"))
         # parameters without a default here
         self.needed: tuple[str, ...] = () if self.finds_number else ("n_clusters",)
+        # what a command does where they are not told, which is not what a constructor would do
+        self.untold = dict.fromkeys(self.needed, uncounted) | {"missing": BLANKS}
 
     @classmethod
     def of_rule(cls, name: str) -> MethodSpec:
@@ -233,4 +240,4 @@ METHODS = {
     "communities": MethodSpec(ModularityClustering),
 }
 METHODS |= {name: MethodSpec.of_rule(name) for name in RULES if name not in METHODS}
-STREAM = MethodSpec(StreamingFuzzyCMeans)
+STREAM = MethodSpec(StreamingFuzzyCMeans, uncounted="as the rows speak for")

@@ -22,6 +22,7 @@ _RENAMED = {
     "sizes": "--size-min, --size-max",
     "sizes__least": "--size-min",
     "sizes__most": "--size-max",
+    "sizes__of": "--sizes-of",
     "covariance__shape": "--covariance",
     "covariance__prior": "--covariance-prior",
     "covariance__volume": "--covariance-volume",

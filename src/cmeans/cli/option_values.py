@@ -26,7 +26,6 @@ PANELS = {  # of the help, in their order, and the parameters in each
         "adaptation",
         "scaling",
         "alpha",
-        "n_neighbors",
         "n_new",
         "seed_quantile",
         "patience",
@@ -138,7 +137,7 @@ def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
         sentence, if_none = _said(name, method)
         said.setdefault(sentence, []).append(key)
         defaults.setdefault(
-            "required" if name in method.needed else _shown(parameter.default, if_none), []
+            method.untold.get(name) or _shown(parameter.default, if_none), []
         ).append(key)
     names = list(kernels_of_tables()) if name == "kernel" else list(dict.fromkeys(names))
     number = None if str in kinds else int if int in kinds else float if float in kinds else None
@@ -159,8 +158,8 @@ def _option(name: str, methods: Mapping[str, MethodSpec]) -> ParameterOption:
     none = ["none"] if names and NoneType in kinds else []
     return ParameterOption(
         name,
-        _in_the_help(text),
-        _in_the_help("; ".join(shown)),
+        _in_the_help(text, name),
+        _in_the_help("; ".join(shown), name),
         panel,
         (*names, *none),
         number,
@@ -195,7 +194,11 @@ def _about(owners: list[str], methods: Iterable[str], panel: str) -> str:
     return f"{listed(owners)}: " if len(owners) <= len(others) else f"all but {listed(others)}: "
 
 
-def _in_the_help(text: str) -> str:
-    """Return text of a docstring with options in place of parameters, and without its marks."""
-    text = re.sub(r'\b(\w+)="([^"]+)"', lambda found: f"{option_of(found[1])} {found[2]}", text)
+def _in_the_help(text: str, name: str) -> str:
+    """Return text of a docstring with options in place of parameters, and without its marks; in
+    that of a field, fields beside it are meant."""
+    room = "".join(name.rpartition("__")[:2])
+    text = re.sub(
+        r'\b(\w+)="([^"]+)"', lambda found: f"{option_of(room + found[1])} {found[2]}", text
+    )
     return re.sub(r"\bNone\b", "none", text.replace('"', "").replace("`", ""))

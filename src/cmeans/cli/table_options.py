@@ -58,6 +58,15 @@ def _text(text: str, name: str, metavar: str, shown: str | bool = False) -> Any:
     return Annotated[str | None, option(DATA, text, name, metavar=metavar, shown=shown)]
 
 
+def scale_option(
+    shown: str,
+    text: str = "standard: mean 0, deviation 1; unit: [0, 1]; robust: by medians and quartiles; "
+    "log: standard, after the logarithm of long tails; auto: what the rows speak for.",
+) -> tuple[Any, None]:
+    """Return the option of the scale, with the one that a command takes where none is given."""
+    return Annotated[Scale | None, option(DATA, text, shown=shown)], None
+
+
 Encoding = _text("Of text files: windows-1252, utf-16, ...", "--encoding", "NAME", "recognised")
 Decimal = _text("What stands before decimals: , or .", "--decimal", "MARK", "recognised")
 Thousands = _text("What stands between thousands.", "--thousands", "MARK", "recognised")
@@ -114,18 +123,7 @@ OF_LABELS: dict[str, tuple[Any, Any]] = {
 OF_A_FIT: dict[str, tuple[Any, Any]] = {
     "weight": (Weight, None),
     "dtype": (Dtype, "keep"),
-    "scale": (
-        Annotated[
-            Scale | None,
-            option(
-                DATA,
-                "standard: mean 0, deviation 1; unit: [0, 1]; robust: by medians and quartiles; "
-                "log: standard, after the logarithm of long tails; auto: what the rows speak for.",
-                shown="none; auto where the method is chosen too",
-            ),
-        ],
-        None,
-    ),
+    "scale": scale_option("none; auto where the method is chosen too"),
     "categorical": (
         _texts(
             "Columns of categories: each category becomes a column of zeros and ones, which "
@@ -162,13 +160,7 @@ OF_A_FIT: dict[str, tuple[Any, Any]] = {
 OF_STREAMS: dict[str, tuple[Any, Any]] = {
     **{name: OF_EVERY_TABLE[name] for name in ("columns", "encoding", "header")},
     **OF_A_FIT,
-    "scale": (
-        Annotated[
-            Scale | None,
-            option(DATA, "As of fit, by the first chunk; kept for all that follow.", shown="none"),
-        ],
-        None,
-    ),
+    "scale": scale_option("none", "As of fit, by the first chunk; kept for all that follow."),
 }
 
 

@@ -99,11 +99,12 @@ class GaussianMixture(Plotting, BaseCMeans):
         Rise of the objective in a sweep, for each row (by weight), below which the run ends. Not
         1e-4 as elsewhere: likelihoods may stand for a while before they rise.
     missing : "error" or "partial", default="error"
-        "error": rows with missing values (NaN) are refused. "partial": a row has the density of the
-        values that are there, and the sums of a sweep hold what each component expects of the
-        others, with its covariance. T and the starts are of rows completed by one Gaussian. A row
-        without any value is in no cluster, with the label -1; `impute` completes rows, as if they
-        were no noise. Noise has a row's density in the columns that it has values in.
+        What to do where X has no value (NaN, empty cells of files, nulls). "error": such rows are
+        refused. "partial": a row has the density of the values that are there, and the sums of a
+        sweep hold what each component expects of the others, with its covariance. T and the starts
+        are of rows completed by one Gaussian. A row without any value is in no cluster, with the
+        label -1; `impute` completes rows, as if they were no noise. Noise has a row's density in
+        the columns that it has values in.
 
     Attributes
     ----------

@@ -33,7 +33,7 @@ class Sizes(ParameterObject):
         next whole row outwards; with unequal weights as far as whole rows allow, and a warning says
         what is missed. Of soft rules sizes are sums of memberships, times weights.
     of : "rows" or "mean", default="rows"
-        In what the bounds are told: numbers or shares of the rows, or multiples of the mean size:
+        In what the bounds are told: numbers or shares of the rows, or multiples of the mean size.
         `Sizes(most=1.2, of="mean")` allows a fifth more than that, to the next whole row. One
         multiple for all holds for as many clusters as rows differ, where these are fewer, and a
         warning says how many; bounds in rows, or of each cluster, divide equal rows instead.

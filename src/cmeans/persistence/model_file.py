@@ -226,11 +226,36 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the header of a model file, without its arrays.
+    """Read what a model file says of itself, without making a model of it.
 
-    Keys: "estimator", "format" (the number of the file format), "version", "params", "fitted"
+    Parameters
+    ----------
+    path : a file that `save` has written.
+
+    Returns
+    -------
+    Mapping of "estimator", "format" (the number of the file format), "version", "params", "fitted"
     (plain values, and `approximation_` as a mapping), "arrays" (name -> dtype and shape) and
-    "metadata"; of a pipeline, whose last step is the estimator, also "steps", the others by name.
+    "metadata", what `save` was given; of a pipeline, whose last step is the estimator, also
+    "steps", the others by name.
+
+    Raises
+    ------
+    ValueError
+        For a file that is no model, or damaged.
+    OSError
+        If the file cannot be read.
+
+    Examples
+    --------
+    >>> import cmeans, os, tempfile
+    >>> model = cmeans.KernelKMeans(2, kernel="linear").fit([[0.0], [1.0], [9.0], [10.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.safetensors")
+    ...     cmeans.save(model, path, metadata={"customers": "May"})
+    ...     said = cmeans.read_metadata(path)
+    >>> said["estimator"], said["params"]["n_clusters"], said["metadata"]
+    ('KernelKMeans', 2, {'customers': 'May'})
     """
     header, arrays = _read(place(path))
     fitted: dict[str, Any] = {

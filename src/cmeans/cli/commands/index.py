@@ -89,7 +89,7 @@ def index(
     ] = None,
     memory_budget: Annotated[
         str | None,
-        option(RUN, "Memory that it may take.", metavar="4GB", shown="what is free"),
+        option(RUN, "Memory that it may take.", metavar="4GB", shown="half of what is free"),
     ] = None,
     plan: Annotated[
         bool, option(RUN, "Say what memory and passes it would take, and do nothing.", "--plan")

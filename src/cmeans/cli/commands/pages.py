@@ -18,7 +18,7 @@ from ..output.report import of_report
 from ..output.terminal import Screen
 from ..registration import command
 from ..reporting import ReportRequest, report_on
-from ..table_options import OF_A_FIT, OF_EVERY_TABLE, TableOptions, Weight
+from ..table_options import OF_A_FIT, OF_EVERY_TABLE, TableOptions, Weight, scale_option
 from .options import File, ModelFile, Page, Seed, Theme, Title
 
 # options of a table that a model has settled
@@ -39,7 +39,7 @@ def report(
     return report_on(ReportRequest(model, table.reading(file, weight), out, title, theme), screen)
 
 
-@command(of_report, table=OF_EVERY_TABLE | OF_A_FIT)
+@command(of_report, table=OF_EVERY_TABLE | OF_A_FIT | {"scale": scale_option("auto")})
 def explore(
     screen: Screen,
     context: Context,

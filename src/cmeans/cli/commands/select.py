@@ -12,11 +12,11 @@ from ..output.report import of_select
 from ..output.terminal import Screen
 from ..registration import command
 from ..selection import SELECTABLE, Trials, select_number
-from ..table_options import OF_A_FIT, OF_EVERY_TABLE, TableOptions
+from ..table_options import OF_A_FIT, OF_EVERY_TABLE, TableOptions, scale_option
 from .options import Every, File, KeptIn, Overwrite, Resume, Seed, checkpoint_of
 
 
-@command(of_select, SELECTABLE, OF_EVERY_TABLE | OF_A_FIT)
+@command(of_select, SELECTABLE, OF_EVERY_TABLE | OF_A_FIT | {"scale": scale_option("none")})
 def select(
     screen: Screen,
     context: Context,

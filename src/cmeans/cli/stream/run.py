@@ -304,5 +304,10 @@ def _former(request: StreamRequest, screen: Screen) -> SavedStream | None:
     former.model.set_params(**words)
     screen.say(f"going on after {former.place.rows:,} rows")
     if source != str(STDIN) and former.place.source not in (None, source):
-        screen.say(f"they came from {former.place.source}; {source} is read from its beginning")
+        from_pipe = former.place.source == str(STDIN)
+        (screen.warn if from_pipe else screen.say)(
+            f"they came from {'a pipe' if from_pipe else former.place.source}; {source} is read "
+            "from its beginning"
+            + ("; if it holds these rows, they are clustered twice" if from_pipe else "")
+        )
     return former

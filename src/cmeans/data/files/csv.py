@@ -104,7 +104,14 @@ class CsvText:
             kinds = reader.guessed(seen[0][:_KEPT].joined(dialect.delimiter)[0].filled(), others)
         described = enumerate(zip(dialect.labels, numeric, strict=True))
         columns = (
-            Field(label, "double" if counts else kind_of(kinds.get(at, pa.string())), counts)
+            Field(label, "double", True)
+            if counts
+            else Field(
+                label,
+                kind_of(kinds.get(at, pa.string())),
+                False,
+                written=notations[at].described if at in notations else "",
+            )
             for at, (label, counts) in described
         )
         return cls(

@@ -35,6 +35,7 @@ _ENDINGS = {
     **{kind: {f".{kind}"} for kind in VECTORS},
 }
 _NOTES = {".txt", ".data"}
+_PICTURES = {"png", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff"}
 
 
 def know_format(kind: str, endings: Iterable[str], magic: bytes | None = None) -> None:
@@ -130,6 +131,11 @@ def kind_of_file(file: Path) -> str:
         )
         raise RowsError(
             f"{file}: is packed by {packer.name}; unpack it first ({packer.cat} FILE > NEW){name}."
+        )
+    if named is None and suffix in _PICTURES:
+        raise RowsError(
+            f"{file}: is a picture; its pixels become rows, as the documentation shows on its page "
+            "'Images: few colours, and regions'."
         )
     if named is None:
         raise RowsError(

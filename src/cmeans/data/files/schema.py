@@ -15,6 +15,7 @@ from ..row_source import ColumnLabel, RowsError
 from .notation import AS_PROGRAMS_WRITE, TextFormat
 
 Spelling = Callable[..., str]  # of a name alone, or of a name and its value
+MADE = "made of another column"  # kind of a column that no file holds
 
 
 def in_python(name: str, *value: Any) -> str:
@@ -86,6 +87,7 @@ class Field:
     # the column of lists of numbers that it is one of, as an embedding is stored
     within: str | None = None
     element: int = 0  # its place in them
+    written: str = ""  # how a model reads its numbers, where the column holds none so
 
 
 @dataclass(frozen=True)
@@ -213,10 +215,16 @@ class Header:
             self.refuse_text(picked)
             return picked
         if self.named == any(isinstance(label, str) for label in known):
-            lacks = f"lacks {shortened(missing)} of the model; it has {shortened([*labels])}"
+            own = [field.label for field in self.fields if field.kind != MADE]
+            lacks = f"lacks {shortened(missing)} of the model; it has {shortened(own)}"
             eighth = not self.named and -(-len(known) // 8) == len(self.fields)
-            packed = f", or, of packed bits, say {self.spell('bits', len(known))}" if eighth else ""
-            raise RowsError(f"{self.where}: {lacks}. Name the right ones with {columns}{packed}.")
+            packed = f"; of packed bits, say {self.spell('bits', len(known))}" if eighth else ""
+            # others in their place must be as many, and none of them made
+            advice = f"Name the right ones with {columns}"
+            if len(own) < max(len(known), len(self.fields)):
+                which = "one of that name" if len(missing) == 1 else "those of these names"
+                advice = f"The model needs {which if self.named else f'{len(known)} columns'}"
+            raise RowsError(f"{self.where}: {lacks}. {advice}{packed}.")
         with_names, without = ("the file", "the model") if self.named else ("the model", "the file")
         advice = f"say with {columns} which columns stand for {shortened(known)}, in that order."
         raise RowsError(
@@ -294,9 +302,14 @@ class Header:
     def refuse_text(self, picked: Iterable[int], advice: str = "") -> None:
         text = [self.fields[at] for at in picked if not self.fields[at].numeric]
         if text:
+            known = [
+                f"; the fit read those of {field.label!r} with {field.written}"
+                for field in text[:6]
+                if field.written
+            ]
             raise RowsError(
                 f"{self.where}: {described(text)} {'holds' if len(text) == 1 else 'hold'} no "
-                f"numbers.{advice}"
+                f"numbers{''.join(known)}.{advice}"
             )
 
     def _listed(self, word: ColumnLabel) -> list[int]:

@@ -18,7 +18,7 @@ from ..files.schema import Field, Header, ReadOptions, Spelling
 from ..files.tables import FileTable
 from ..row_source import ColumnLabel, RowsError
 from .made_columns import Categories, Cyclic, Days, MadeColumns, Sphere
-from .recognition import ColumnHints, date_format, recognised
+from .recognition import TEXT, ColumnHints, date_format, recognised
 from .scaling import learn_scaling
 from .table_recipe import TableRecipe, learn_categories
 
@@ -128,8 +128,13 @@ def front_of_tables(
         is_title = len(header.fields) == 1 and any(
             mark in str(cell) for cell in first.sample(2)[0] for mark in ",;\t|"
         )
-        title = "; if its first line is a title, delete it" if is_title else ""
-        raise RowsError(f"{header.where}: no numeric columns; {seen.left(asked.spell)}{title}.")
+        advice = "; if its first line is a title, delete it" if is_title else ""
+        if TEXT in seen.left_out.values():
+            advice = (
+                "; texts become vectors first, as the documentation shows on its page 'Topics: "
+                "from texts to themes with words'"
+            )
+        raise RowsError(f"{header.where}: no numeric columns; {seen.left(asked.spell)}{advice}.")
     notes = [f"{header.where}: {text}." for text in seen.read_so]
     if left:
         notes.append(f"{header.where}: {seen.left(asked.spell)}.")

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from ..arrow_library import pa
 from ..files.notation import TextFormat
-from ..files.schema import Field, Header
+from ..files.schema import MADE, Field, Header
 from ..files.tables import Block, FileTable
 from ..files.written_numbers import numbers_written
 from ..row_source import RowsError
 from .made_columns import MadeColumnError, MadeColumns, Unseen, texts_of
 
-_SOURCE, _MADE = "what columns are made of", "made of another column"  # kinds of columns
+_SOURCE = "what columns are made of"  # a kind of columns
 _NOTHING = frozenset(pa.csv.ConvertOptions().null_values)
 
 
@@ -25,8 +25,8 @@ def with_made(header: Header, picked: Iterable[int]) -> list[int]:
     """Return picked columns with all that are made of others, and without those that these are made
     of."""
     kinds = [found.kind for found in header.fields]
-    return [at for at in picked if kinds[at] not in (_SOURCE, _MADE)] + [
-        at for at, kind in enumerate(kinds) if kind == _MADE
+    return [at for at in picked if kinds[at] not in (_SOURCE, MADE)] + [
+        at for at, kind in enumerate(kinds) if kind == MADE
     ]
 
 
@@ -79,7 +79,7 @@ class RecipeColumns:
             _Place(number, at) for number, each in enumerate(made) for at in range(len(each.labels))
         ]
         fresh = [
-            Field(label, _MADE, numeric=True, single=not each.is_scaled)
+            Field(label, MADE, numeric=True, single=not each.is_scaled)
             for each in made
             for label in each.labels
         ]

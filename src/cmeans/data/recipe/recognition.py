@@ -33,6 +33,7 @@ _CELLS = 100_000  # at most
 _FEWEST = 20  # rows from which on a column may be one of names
 _RISING = 50  # rows from which on rising numbers are names
 _DISTINCT = 0.99  # of the cells of names
+_NAMED_BY = 4  # words, at most, in the mean
 _MOST_CATEGORIES = 30
 _MARKERS = 3  # different cells that are no numbers in a column of numbers, at most
 _MARKER_LETTERS = 14
@@ -46,7 +47,7 @@ _ID = re.compile(
     re.ASCII,
 )
 _CODE = re.compile(r"0\d\d+")  # two digits are those of hours and months
-_CODES = "codes with leading zeros"
+TEXT, _CODES = "text", "codes with leading zeros"  # kinds of columns that are left out
 _NOTHING = frozenset(pa.csv.ConvertOptions().null_values)
 Fitting = Callable[[Collection[str]], Sequence[Notation]]  # the notations of some cells
 KEEP = "none"  # in place of markers: there are none
@@ -171,7 +172,7 @@ def _noted(doubtful: Mapping[str, str], sample: Sequence[Sequence[Any]]) -> str:
 def _leave_by_kind(found: Recognition, header: Header, given: ColumnHints) -> None:
     for at, column in enumerate(header.fields):
         if not (column.numeric or column.aside or at in given.others):
-            found.left_out[column.label] = "text"
+            found.left_out[column.label] = TEXT
     _keep_one(found, header, given)
 
 
@@ -339,12 +340,15 @@ def _kind_of(found: Recognition, column: Field, cells: Sequence[Any]) -> str:
     if len(words_behind(texts)) in range(2, len(texts) // _FEWEST + 2):
         return "numbers in several units"
     distinct = len(set(texts))
+    if distinct == 1 < len(texts):
+        return "the same in the first rows"
     if len(texts) >= _FEWEST and distinct >= _DISTINCT * len(texts):
-        return "identifiers"
+        words = sum(len(text.split()) for text in texts) / len(texts)
+        return TEXT if words > _NAMED_BY else "identifiers"
     if distinct <= min(_MOST_CATEGORIES, max(2, len(texts) // 5)):
         found.n_categories[column.label] = distinct
         return "categories"
-    return "text"
+    return TEXT
 
 
 def date_format(header: Header, at: int, cells: Sequence[Any]) -> str:
