@@ -124,7 +124,10 @@ class RecipeColumns:
             column = numbers.to_numpy(zero_copy_only=False)
         elif column.dtype.kind == "O" and self._markers:
             gone = np.isin(texts_of(column), list(self._markers))
-            return np.where(gone, None, column) if gone.any() else column
+            if gone.any():
+                column = column.copy()
+                column[gone] = None
+            return column
         if not self._missing or column.dtype.kind not in "iuf":
             return column
         gone = np.isin(column, self._missing)
