@@ -72,7 +72,7 @@ def changes(
                 np.asarray(stored[name], np.float64) for name in ("mean", "deviation")
             )
             lines["columns"] = _of_columns(recipe, mean, deviation, np.asarray(now["mean"]))
-    except (TypeError, KeyError, ValueError):  # the file is not trusted
+    except (TypeError, KeyError, ValueError, AttributeError):  # the file is not trusted
         return None
     return lines
 
