@@ -29,6 +29,7 @@ from cmeans.data.files import claims
 from cmeans.data.files.notation import Notation, notations_of
 from cmeans.data.row_source import RowsError
 from cmeans.persistence.model_file import read_metadata
+from cmeans.runtime.numerals import in_bytes, several
 from cmeans.storage.codec import digest_of
 from fuzz.mutations import parts_of
 
@@ -853,3 +854,9 @@ def test_no_thousands_stand_behind_a_nought() -> None:
     cells = ["0.291", "92", "10.677", "11.161-"]
     (found,) = notations_of(cells, separator=",", decimal=None, thousands=None)
     assert [found.number(cell) for cell in cells] == [0.291, 92.0, 10.677, -11.161]
+
+
+def test_amounts_beyond_all_floats_have_words() -> None:
+    """Of a model file whose stream was to take 10^400 rows at a time."""
+    assert in_bytes(10**400) == "over a billion TB"
+    assert several(10**30, "row").endswith("000,000 rows")

@@ -55,7 +55,8 @@ def told_apart(values: Iterable[float], digits: int = 3) -> list[str]:
 
 def several(count: float, noun: str, plural: str | None = None) -> str:
     """Return how many of something there are, exactly: "1 row", "28,123 rows"."""
-    return f"{count:,.0f} {noun if count == 1 else plural or noun + 's'}"
+    number = f"{count:,}" if isinstance(count, int) else f"{count:,.0f}"
+    return f"{number} {noun if count == 1 else plural or noun + 's'}"
 
 
 def in_times(ratio: float) -> str:
@@ -65,7 +66,10 @@ def in_times(ratio: float) -> str:
 
 
 def in_bytes(size: float) -> str:
-    """Return an amount of memory in its largest unit: "512 bytes", "3.2 MB", "28 GB"."""
+    """Return an amount of memory in its largest unit: "512 bytes", "3.2 MB", "28 GB"; of what is
+    beyond all measure not the number."""
+    if size >= 1e21:  # also whole numbers that no float holds
+        return "over a billion TB"
     units = ("bytes", "kB", "MB", "GB", "TB")
     power = next((power for power in range(4) if size < 999.5 * 1000**power), 4)
     scaled = size / 1000**power
