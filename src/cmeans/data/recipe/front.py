@@ -171,8 +171,9 @@ def _made(tables: Sequence[FileTable], words: TableWords) -> tuple[MadeColumns, 
 
     for name in words.categorical:
         label("categorical", name)
+    nothing = words.written.missing
     known = learn_categories(
-        tables, words.categorical, words.written.missing, lambda name: spell("categorical", name)
+        tables, words.categorical, nothing, lambda name: spell("categorical", name)
     )
     made: list[MadeColumns] = [Categories(name, texts) for name, texts in known.items()]
     if words.dates:
@@ -182,7 +183,7 @@ def _made(tables: Sequence[FileTable], words: TableWords) -> tuple[MadeColumns, 
             at = _position(header, "dates", name)
             if header.fields[at].numeric and not first.separator:
                 raise RowsError(f"{spell('dates', name)}: the column holds numbers, no dates.")
-            cells = [cell for cell in sample[at] if str(cell).strip() not in words.written.missing]
+            cells = [cell for cell in sample[at] if str(cell).strip() not in nothing]
             shown = written if equals else date_format(header, at, cells)
             made.append(Days(label("dates", name), shown))
     for name, period in words.cyclic.items():

@@ -123,7 +123,7 @@ class RecipeColumns:
                 ) from None
             column = numbers.to_numpy(zero_copy_only=False)
         elif column.dtype.kind == "O" and self._markers:
-            gone = np.isin(texts_of(column), list(self._markers))
+            gone = np.array([text in self._markers for text in texts_of(column)], np.bool_)
             if gone.any():
                 column = column.copy()
                 column[gone] = None
