@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..data.arrays import Array, namespace
+from ..data.arrays import dense_like, namespace
+from ..data.outputs import RowOutputs
 from ..engines import Pass
 from ..estimators.cmeans import CMeans
 from ..fitting.procedure import Procedure
 from ..rules import Rule
 from ..runtime.docstrings import shares_parameters
-from ..spaces import Rows
+from ..sweeps.choice import AssignFunction, assign_for
 from ..sweeps.problem import Problem
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
@@ -35,19 +36,29 @@ class ChangePass(Pass[Largest]):
     before: State
     at: State
 
-    def work(self, rows: RepresentedRows, task: int, prepared: None) -> Largest:
-        largest = 0.0
-        for block in rows.task(task):
-            now, then = (
-                self._memberships(rows, block.rows.prepared(), state)
-                for state in (self.at, self.before)
-            )
-            largest = max(largest, float(namespace(now).max(namespace(now).abs(now - then))))
-        return Largest(largest)
+    def prepare(self, rows: RepresentedRows) -> list[tuple[State, AssignFunction]]:
+        # each has its own, which keeps the centres of a state as they meet the rows
+        c = len(self.at.centres)
+        return [
+            (state, assign_for(rows, rows.space, self.rule, c, plain=False))
+            for state in (self.before, self.at)
+        ]
 
-    def _memberships(self, rows: RepresentedRows, block_rows: Rows, state: State) -> Array:
-        d2 = block_rows.squared_distances(rows.space.view(state.centres, block_rows.kxx))
-        return self.rule.memberships(d2, state.scales)
+    def work(
+        self, rows: RepresentedRows, task: int, prepared: list[tuple[State, AssignFunction]]
+    ) -> Largest:
+        c, like, (first, last) = (
+            len(self.at.centres),
+            dense_like(rows.blocks.x),
+            rows.task_range(task),
+        )
+        outs = []
+        for state, assign in prepared:
+            outs.append(RowOutputs.empty(last - first, c, like, first, self.rule.most_clusters))
+            assign(rows, rows.space, self.rule, state, task, outs[-1])
+        then, now = (out.dense_memberships(c) for out in outs)
+        change = abs(now - then)
+        return Largest(float(namespace(change).max(change)))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ change no bit of a result.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from .. import native
@@ -166,16 +167,18 @@ def sweep_for(rows: RepresentedRows, rule: Rule, n_clusters: int, probes: int = 
     )
 
 
-def assign_for(rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int) -> AssignFunction:
+def assign_for(
+    rows: RepresentedRows, space: Space, rule: Rule, n_clusters: int, *, plain: bool = True
+) -> AssignFunction:
     """The last pass over represented rows, for centres of `space` (their own, or its portable
-    twin)."""
-    dtype = numpy_dtype(rows.blocks.x)
+    twin); `plain` as of `generic.assign`."""
+    dtype, general = numpy_dtype(rows.blocks.x), partial(generic.assign, plain=plain)
     if rows.space.scatter is not None:
-        return generic.assign
+        return general
     if searches(space, rows.blocks, rule, n_clusters):
         return NearestAssign(dtype)
     if not sweeps_are_native(space, rows.blocks, rule, n_clusters):
-        return generic.assign
+        return general
     if rule.most_clusters is None:
         return NativeAssign(rule, dtype)
     return NativeTopKAssign(rule, dtype, searches_few(space, rows.blocks, rule, n_clusters))

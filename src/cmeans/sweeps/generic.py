@@ -133,13 +133,20 @@ def _of_labels(rows: RepresentedRows, partition: Partition, task: int) -> Statis
 
 
 def assign(
-    rows: RepresentedRows, space: Space, rule: Rule, state: State, task: int, out: RowOutputs
+    rows: RepresentedRows,
+    space: Space,
+    rule: Rule,
+    state: State,
+    task: int,
+    out: RowOutputs,
+    *,
+    plain: bool = True,
 ) -> FinalSums:
-    """Memberships and labels of one task's rows, as any rows (what `predict` would say of them, to
-    the last bit)."""
+    """Memberships and labels of one task's rows: as any rows (what `predict` would say of them, to
+    the last bit), or not `plain`, by what sweeps know of them."""
     objective = total_distance = 0.0
     mass = np.zeros(len(state.centres))
-    for block, block_rows, distances in measured(rows, space, state, task, plain=True):
+    for block, block_rows, distances in measured(rows, space, state, task, plain=plain):
         (d2, more), xp = _costs(rule, block_rows, distances, state), namespace(distances)
         d2, _ = rule.tails(d2, state.expected_errors)
         here = out.place(block.start, d2.shape[0])
