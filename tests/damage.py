@@ -7,11 +7,13 @@ import json
 import random
 import struct
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import load, save_file
+
+from forged import forge, key_of, parts_of
 
 # a file's bytes, and a place for scratch: what was done, other bytes
 Damage = Callable[[bytes, Path], Iterator[tuple[object, bytes]]]
@@ -57,12 +59,11 @@ def changed_by_hand(data: bytes, scratch: Path) -> Iterator[tuple[object, bytes]
     """Keys of the metadata that are dropped or hold something else, arrays of other shapes, types
     and values; of many, some."""
     dice = random.Random(len(data))
-    outer = json.loads(data[8 : 8 + struct.unpack("<Q", data[:8])[0]])
-    [(key, text)] = outer["__metadata__"].items()
-    ways = list(_ways(json.loads(text)))
+    (whole, arrays), key = parts_of(data), key_of(data)
+    ways = list(_ways(whole))
     for way in [*[way for way in ways if len(way) == 1], *dice.sample(ways, min(len(ways), 15))]:
         for kind in ["drop", *dice.sample(KINDS, 2)]:
-            header = json.loads(text)
+            header = deepcopy(whole)
             place = header
             for step in way[:-1]:
                 place = place[step]
@@ -70,17 +71,19 @@ def changed_by_hand(data: bytes, scratch: Path) -> Iterator[tuple[object, bytes]
                 del place[way[-1]]
             else:
                 place[way[-1]] = kind
-            if json.dumps(header) != json.dumps(json.loads(text)):
-                yield (way, kind), _written(load(data), scratch, key, header)
-    names = sorted(load(data))
+            if json.dumps(header) != json.dumps(whole):
+                forge(scratch, header, arrays, key)
+                yield (way, kind), scratch.read_bytes()
+    names = sorted(arrays)
     for name in dice.sample(names, min(len(names), 15)):
         for number, change in enumerate([None, *CHANGES]):
-            arrays = load(data)
+            changed = dict(arrays)
             if change is None:
-                del arrays[name]
+                del changed[name]
             else:
-                arrays[name] = np.ascontiguousarray(change(arrays[name]))
-            yield (name, number), _written(arrays, scratch, key, json.loads(text))
+                changed[name] = np.ascontiguousarray(change(arrays[name]))
+            forge(scratch, whole, changed, key)
+            yield (name, number), scratch.read_bytes()
 
 
 def _ways(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -93,8 +96,3 @@ def _ways(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
     ):
         yield (*before, step)
         yield from _ways(part, (*before, step))
-
-
-def _written(arrays: dict[str, np.ndarray], scratch: Path, key: str, header: Any) -> bytes:
-    save_file(arrays, scratch, {key: json.dumps(header)})
-    return scratch.read_bytes()

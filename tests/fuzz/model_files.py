@@ -22,9 +22,9 @@ from cmeans import Sizes
 from cmeans.cli import main
 from cmeans.persistence.model_file import read_metadata
 from cmeans.rules import Entropy
-from cmeans.storage.codec import DIGEST
 from every_estimator import EVERY_NAME, build
-from fuzz.mutations import by_hand, changed_bytes, parts_of
+from forged import digest_in
+from fuzz.mutations import by_hand, changed_bytes
 from fuzz.runner import Case, FoundError
 
 rng = np.random.default_rng(0)
@@ -132,10 +132,6 @@ def _the_same(model: Any, place: Path, data: bytes, rows: Any) -> str:
     place.write_bytes(data)
     before = answers(cmeans.load(place), rows)
     return "the same" if all(map(np.array_equal, before, said)) else "another"
-
-
-def digest_in(data: bytes) -> Any:
-    return parts_of(data)[1].get(DIGEST)
 
 
 def _one_line(error: ValueError) -> None:

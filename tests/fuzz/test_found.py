@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import gzip
 import io
-import json
 import shutil
 import struct
 import tracemalloc
@@ -18,7 +17,6 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
-from safetensors.numpy import save_file
 from scipy import sparse
 
 import cmeans
@@ -30,8 +28,7 @@ from cmeans.data.files.notation import Notation, notations_of
 from cmeans.data.row_source import RowsError
 from cmeans.persistence.model_file import read_metadata
 from cmeans.runtime.numerals import in_bytes, several
-from cmeans.storage.codec import digest_of
-from fuzz.mutations import parts_of
+from forged import forge, key_of, parts_of
 
 X = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat(
     [[0, 0, 0], [9, 0, 0], [0, 9, 0]], 20, axis=0
@@ -41,12 +38,10 @@ X = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat(
 def change_by_hand(file: Path, change: Any) -> None:
     """Change the header and the arrays of a model or a checkpoint, with the digest that they have
     then."""
-    key, header, arrays = parts_of(file.read_bytes())
-    del header["digest"]
+    data = file.read_bytes()
+    header, arrays = parts_of(data)
     change(header, arrays)
-    save_file(
-        arrays, file, {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})}
-    )
+    forge(file, header, arrays, key_of(data))
 
 
 def refused(file: Path, match: str, **words: Any) -> None:
@@ -84,7 +79,7 @@ class TestModelFiles:
         data = bytearray(
             self.saved(cmeans.KernelKMeans(3, kernel="linear", random_state=0).fit(X), tmp_path)
         )
-        _, _, arrays = parts_of(bytes(data))
+        _, arrays = parts_of(bytes(data))
         centres = next(values for name, values in arrays.items() if "coordinates" in name)
         data[data.index(centres.tobytes()) + bit // 8] ^= 1 << bit % 8
         (tmp_path / "model").write_bytes(data)
@@ -102,9 +97,16 @@ class TestModelFiles:
         with pytest.raises(ValueError, match="it holds something else than was written"):
             cmeans.load(tmp_path / "model")
 
+    def test_the_word_for_the_digest(self, tmp_path: Path) -> None:
+        """It was read as a file without one."""
+        data = self.saved(cmeans.FuzzyCMeans(3, m=1.5, random_state=0).fit(X), tmp_path)
+        (tmp_path / "model").write_bytes(data.replace(b'\\"digest\\"', b'\\"dagest\\"'))
+        with pytest.raises(ValueError, match="it holds something else than was written"):
+            cmeans.load(tmp_path / "model")
+
     def test_a_message_does_not_hold_a_whole_array(self, tmp_path: Path) -> None:
         data = self.saved(cmeans.FuzzyCMeans(3, kernel="rbf", random_state=0).fit(X), tmp_path)
-        name = max(parts_of(data)[2].items(), key=lambda item: item[1].size)[0]
+        name = max(parts_of(data)[1].items(), key=lambda item: item[1].size)[0]
         file = self.rewritten(
             tmp_path, lambda header, _: header["params"].__setitem__("kernel", {"$array": name})
         )
@@ -790,16 +792,13 @@ class TestCheckpoints:
             str(tmp_path / "state"),
         ]
         assert main([*words, "-c", "3"]) == 0
-        key, header, arrays = parts_of((tmp_path / "state").read_bytes())
-        del header["digest"]
-        metadata = header["metadata"]
-        parts = {"metadata": metadata, "stream": metadata["stream"], **metadata["stream"]}
-        parts[part][name] = value
-        save_file(
-            arrays,
-            tmp_path / "state",
-            {key: json.dumps({**header, "digest": digest_of(json.dumps(header), arrays)})},
-        )
+
+        def change(header: Any, _: Any) -> None:
+            metadata = header["metadata"]
+            parts = {"metadata": metadata, "stream": metadata["stream"], **metadata["stream"]}
+            parts[part][name] = value
+
+        change_by_hand(tmp_path / "state", change)
         assert main([*words, "--resume"]) == 2
         assert capsys.readouterr().err.startswith(("cmeans: --resume: ", "cmeans: --out "))
 

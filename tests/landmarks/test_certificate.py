@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import struct
 import warnings
 from functools import cache
 
@@ -29,6 +28,7 @@ from cmeans.kernels import NormalizedPolynomial, Polynomial, Precomputed, Sigmoi
 from cmeans.landmarks.certificate import Approximation
 from cmeans.papers import GradientLandmarks
 from cmeans.persistence.model_file import read_metadata
+from forged import forge, parts_of
 from limited import limited, within
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
@@ -517,15 +517,9 @@ def test_it_survives_a_file(words, whole_rows, tmp_path):
 
 def rewritten(path, change):
     """The file with the certificate in its header changed."""
-    data = path.read_bytes()
-    (length,) = struct.unpack("<Q", data[:8])
-    header = json.loads(data[8 : 8 + length])
-    text = json.loads(header["__metadata__"]["cmeans"])
-    del text["digest"]  # which would refuse every change
-    change(text["fitted"])
-    header["__metadata__"]["cmeans"] = json.dumps(text)
-    head = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(head)) + head + data[8 + length :])
+    header, arrays = parts_of(path.read_bytes())
+    change(header["fitted"])
+    forge(path, header, arrays)
 
 
 FIELDS = {

@@ -4,9 +4,7 @@ refused."""
 from __future__ import annotations
 
 import dataclasses
-import json
 import pickle
-import struct
 import subprocess
 import sys
 import warnings
@@ -15,12 +13,12 @@ from functools import partial
 import numpy as np
 import pytest
 from safetensors.numpy import load as from_bytes
-from safetensors.numpy import save_file
 from scipy import sparse
 
 from cmeans import KernelPatchClustering, StreamingFuzzyCMeans, load, save
 from cmeans.kernels import RBF, Polynomial
 from cmeans.papers import StreamingKernelFCM
+from forged import forge, parts_of
 from sweep_choices import often, pairs
 
 # The few rows here tempt centres to fall together, and short chunks lose much; that is not what
@@ -129,14 +127,6 @@ def resumed(model, how, path):
         return pickle.loads(pickle.dumps(model))
     save(model, path, rows=how == "save")
     return load(path)
-
-
-def parts_of(data):
-    """The header that is ours (JSON) and the arrays."""
-    outer = json.loads(data[8 : 8 + struct.unpack("<Q", data[:8])[0]])
-    header = json.loads(outer["__metadata__"]["cmeans"])
-    del header["digest"]  # which would refuse every change
-    return header, from_bytes(data)
 
 
 def bits(model, path):
@@ -320,7 +310,7 @@ def rewrite(data, path, change):
     format would."""
     header, arrays = parts_of(data)
     change(header, arrays)
-    save_file(arrays, path, {"cmeans": json.dumps(header)})
+    forge(path, header, arrays)
 
 
 def at(header, *way):

@@ -27,7 +27,7 @@ from ..runtime.user_warnings import one_line, warn
 from ..runtime.version import __version__
 from ..storage.array_file import StoredArray, remove_arrays, write_array
 from ..storage.atomic import WriteError, try_writing
-from ..storage.codec import DIGEST, UNREADABLE, Packer, read_packed, text_in, unpacked, write_packed
+from ..storage.codec import UNREADABLE, Packer, read_packed, text_in, unpacked, write_packed
 
 KEY = "cmeans checkpoint"  # of the metadata that holds the header
 FORMAT = 3
@@ -249,8 +249,6 @@ class CheckpointLog:
             header, arrays = read_packed(self._path, KEY)
             if not isinstance(header, dict) or header.get("format") != FORMAT:
                 raise ValueError("it was not written by this version")
-            if DIGEST not in header:
-                raise ValueError("it holds something else than was written")
             known = dict(header["identity"])
             self.rng = np.random.RandomState()
             set_drawn(

@@ -109,11 +109,7 @@ def _text(file: Any, key: str) -> str | None:
 
 def read_packed(path: Path, key: str) -> tuple[Any, Arrays]:
     """Return header (None where the file has none under that key) and arrays; damaged files raise
-    one of `UNREADABLE`.
-
-    A header that has a digest is that of the file; one without, as earlier versions wrote them, is
-    for callers to refuse or take.
-    """
+    one of `UNREADABLE`."""
     with local_copy(path) as copy, safe_open(copy, framework="numpy") as file:
         text = _text(file, key)
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
@@ -121,9 +117,9 @@ def read_packed(path: Path, key: str) -> tuple[Any, Arrays]:
     if unknown:
         raise ValueError(f"arrays of {unknown}, where a model has {sorted(DTYPES)}")
     header = json.loads(text) if text is not None else None
-    if isinstance(header, dict) and DIGEST in header:
+    if isinstance(header, dict):
         own = {name: value for name, value in header.items() if name != DIGEST}
-        if header[DIGEST] != digest_of(json.dumps(own), arrays):
+        if header.get(DIGEST) != digest_of(json.dumps(own), arrays):
             raise ValueError("it holds something else than was written")
     return header, arrays
 

@@ -18,7 +18,7 @@ from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel
 from ...fitting.named_parameters import OBJECTS
 from ...persistence.model_file import KEY, packed
-from ...storage.codec import DIGEST, read_packed, text_in, write_packed
+from ...storage.codec import text_in, write_packed
 from ..errors import InputError
 from ..models import open_model, read_recipe
 from ..option_names import option_of
@@ -125,11 +125,6 @@ class SavedStream:
             stored = open_model(file)
             beside = stored.get("metadata") or {}
             place, written, said = _place_in(file, beside)
-            if (
-                METHOD in (beside.get("method"), *beside)
-                and DIGEST not in read_packed(file, KEY)[0]
-            ):
-                raise ValueError("it holds something else than was written.")
             if stored["estimator"] not in MODELS or "steps" in stored:
                 held = "a pipeline" if "steps" in stored else stored["estimator"]
                 raise InputError(f"--resume: {file} holds {held}, which no stream can go on with.")
