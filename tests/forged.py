@@ -35,6 +35,7 @@ def digest_in(data: bytes) -> Any:
 
 def forge(file: Path, header: Any, arrays: dict[str, np.ndarray], key: str = "cmeans") -> None:
     """Write a file with the digest that these have."""
+    arrays = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
     text = json.dumps(header)
     if isinstance(header, dict):
         text = json.dumps({**header, DIGEST: digest_of(text, arrays)})

@@ -44,6 +44,10 @@ def change_by_hand(file: Path, change: Any) -> None:
     forge(file, header, arrays, key_of(data))
 
 
+def points_of(fitted: Any) -> str:
+    return fitted["_points"]["fields"]["points"]["$array"]
+
+
 def refused(file: Path, match: str, **words: Any) -> None:
     with pytest.raises(RowsError, match=match) as caught:
         cmeans.open_blocks(file, **words)
@@ -103,6 +107,21 @@ class TestModelFiles:
         (tmp_path / "model").write_bytes(data.replace(b'\\"digest\\"', b'\\"dagest\\"'))
         with pytest.raises(ValueError, match="it holds something else than was written"):
             cmeans.load(tmp_path / "model")
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda fitted, _: fitted.update(_power=10**400),
+            lambda fitted, arrays: arrays.update({(a := points_of(fitted)): arrays[a][:, 0]}),
+            lambda fitted, arrays: arrays.update({(a := points_of(fitted)): arrays[a][:, :2]}),
+        ],
+    )
+    def test_points_and_powers_of_connected_pieces(self, change: Any, tmp_path: Path) -> None:
+        """They were read, and the first question ended as a fault."""
+        self.saved(cmeans.ConnectivityClustering(n_clusters=3).fit(X), tmp_path)
+        file = self.rewritten(tmp_path, lambda header, arrays: change(header["fitted"], arrays))
+        with pytest.raises(ValueError, match=r"the p(oints|ower)"):
+            cmeans.load(file)
 
     def test_a_message_does_not_hold_a_whole_array(self, tmp_path: Path) -> None:
         data = self.saved(cmeans.FuzzyCMeans(3, kernel="rbf", random_state=0).fit(X), tmp_path)

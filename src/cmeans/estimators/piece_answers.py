@@ -323,8 +323,11 @@ class PieceAnswers(GraphClustering[Places]):
             *("_tree", "_points", "_power", "_noise", "n_features_in_", "n_clusters_"),
             *("n_connected_components_", "min_cluster_size_"),
         )
-        if not 0 < self._power < np.inf or self.n_connected_components_ != len(self._tree.roots):
+        power = self._power
+        if not (isinstance(power, float) and 0 < power < np.inf):
+            raise ValueError("the power of steps is none")
+        if self.n_connected_components_ != len(self._tree.roots):
             raise ValueError("the tree is not that of the model")
-        points = self._points
-        if isinstance(points, GivenPoints) and len(points.points) != self._tree.n_points:
-            raise ValueError("the points of the tree are not as many")
+        points, shape = self._points, (self._tree.n_points, self.n_features_in_)
+        if isinstance(points, GivenPoints) and points.points.shape != shape:
+            raise ValueError("the points are not those of the tree")
