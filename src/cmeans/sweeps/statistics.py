@@ -96,6 +96,13 @@ class Statistics:
     # what the rule adds to its objective, where a step has added to that for the clusters' metrics
     rule_penalty: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.mass.ndim != 1 or self.spread.shape != self.mass.shape:
+            raise ValueError(
+                f"Statistics: masses {self.mass.shape} and spreads {self.spread.shape} do not fit "
+                "each other"
+            )
+
     @cached_property
     def _total_spread(self) -> float:
         return float(self.spread.sum())
