@@ -337,6 +337,7 @@ def _marks_within(file: str) -> set[str]:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Sparing())
+    gc.disable()  # while tests are made, which stay
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -393,6 +394,7 @@ def pytest_collection_finish() -> None:
     """Thousands of tests stay till the end: no search for garbage need look at them each
     time, nor look as often as where memory is short."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(10_000)
 
 
