@@ -44,10 +44,6 @@ def change_by_hand(file: Path, change: Any) -> None:
     forge(file, header, arrays, key_of(data))
 
 
-def points_of(fitted: Any) -> str:
-    return fitted["_points"]["fields"]["points"]["$array"]
-
-
 def refused(file: Path, match: str, **words: Any) -> None:
     with pytest.raises(RowsError, match=match) as caught:
         cmeans.open_blocks(file, **words)
@@ -107,21 +103,6 @@ class TestModelFiles:
         (tmp_path / "model").write_bytes(data.replace(b'\\"digest\\"', b'\\"dagest\\"'))
         with pytest.raises(ValueError, match="it holds something else than was written"):
             cmeans.load(tmp_path / "model")
-
-    @pytest.mark.parametrize(
-        "change",
-        [
-            lambda fitted, _: fitted.update(_power=10**400),
-            lambda fitted, arrays: arrays.update({(a := points_of(fitted)): arrays[a][:, 0]}),
-            lambda fitted, arrays: arrays.update({(a := points_of(fitted)): arrays[a][:, :2]}),
-        ],
-    )
-    def test_points_and_powers_of_connected_pieces(self, change: Any, tmp_path: Path) -> None:
-        """They were read, and the first question ended as a fault."""
-        self.saved(cmeans.ConnectivityClustering(n_clusters=3).fit(X), tmp_path)
-        file = self.rewritten(tmp_path, lambda header, arrays: change(header["fitted"], arrays))
-        with pytest.raises(ValueError, match=r"the p(oints|ower)"):
-            cmeans.load(file)
 
     def test_a_message_does_not_hold_a_whole_array(self, tmp_path: Path) -> None:
         data = self.saved(cmeans.FuzzyCMeans(3, kernel="rbf", random_state=0).fit(X), tmp_path)
@@ -189,6 +170,7 @@ class TestModelFiles:
             ("connectivity", "_tree.point", lambda a: a[:, None]),
             ("connectivity", "_tree.height", lambda a: a[:, None]),
             ("connectivity", "_tree.start", lambda a: np.minimum(a, 2)),
+            ("connectivity", "_points.points", lambda a: a[:, 0]),
             *(
                 ("modularity", f"_points.{part}", change)
                 for part in ("rows", "weights", "keys", "edges.widths")
@@ -207,7 +189,8 @@ class TestModelFiles:
 
         change_by_hand(file, rewritten)
         with pytest.raises(
-            ValueError, match=r"the pieces fit into no tree|not of one number of no"
+            ValueError,
+            match=r"pieces fit into no tree|not those of the tree|not of one number of no",
         ):
             cmeans.load(file)
 
@@ -224,8 +207,14 @@ class TestModelFiles:
             arrays[part] = np.ascontiguousarray(arrays[part][:, :1])
 
         change_by_hand(file, narrowed)
-        with pytest.raises(ValueError, match=r"rows of 3 columns have no distances|not of one n"):
-            cmeans.load(file).predict(X + 0.1)
+        with pytest.raises(ValueError, match=r"not those of the (tree|rows)"):
+            cmeans.load(file)
+
+    def test_a_power_that_no_float_holds(self, answers: dict[str, Path], tmp_path: Path) -> None:
+        file = Path(shutil.copy(answers["connectivity"], tmp_path / "model"))
+        change_by_hand(file, lambda header, _: header["fitted"].update(_power=10**400))
+        with pytest.raises(ValueError, match="the power of steps is none"):
+            cmeans.load(file)
 
     def test_more_threads_than_a_float_can_count(self, tmp_path: Path) -> None:
         self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)

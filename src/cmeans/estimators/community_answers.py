@@ -15,7 +15,7 @@ from ..fitting.communities import given_affinities
 from ..fitting.connected import warn_of_no_direction
 from ..fitting.seen_rows import OtherPartition, first_rows
 from ..fitting.weights import read_weights
-from ..graphs.community_points import NodePlaces, Nodes, places_of, places_of_rows
+from ..graphs.community_points import NeighbourNodes, NodePlaces, Nodes, places_of, places_of_rows
 from ..graphs.community_seams import Seams
 from ..graphs.community_shares import NodeCommunities, own_gains, own_shares, shares
 from ..graphs.piece_layers import ClusterTree, cluster_tree
@@ -217,5 +217,8 @@ class CommunityAnswers(GraphClustering[NodePlaces]):
             *("_points", "_communities", "_others", "_seams", "n_features_in_", "n_clusters_"),
             "layer_sizes_",
         )
+        nodes = self._points
+        if isinstance(nodes, NeighbourNodes) and nodes.n_columns != self.n_features_in_:
+            raise ValueError("the nodes are not those of the rows")
         for layer in self._layers:
             layer.check()

@@ -78,6 +78,11 @@ class NeighbourNodes:
     def count(self) -> int:
         return len(self.weights)
 
+    @property
+    def n_columns(self) -> int:
+        """Columns of the rows that it knows, and of those that it is asked for."""
+        return len(self.centre) if self.axes.size else self.rows.shape[1]
+
     def known(self, x: Any) -> IntArray:
         return self._known(row_keys(self._given(x)))
 
