@@ -3,6 +3,7 @@ extra."""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -18,6 +19,8 @@ import numpy as np
 import pytest
 
 from cli.command import Command
+from cmeans.cli import main
+from cmeans.cli.loading import nothing_is_garbage
 
 pytestmark = pytest.mark.slow
 
@@ -110,3 +113,15 @@ def test_a_missing_module_of_another_kind_is_a_fault(
     monkeypatch.setitem(sys.modules, "cmeans.cli.commands", None)
     with pytest.raises(ModuleNotFoundError, match=r"cmeans\.cli\.commands"):
         cmeans("demo")
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_garbage_is_looked_for_as_before(was_on: bool) -> None:
+    (gc.enable if was_on else gc.disable)()
+    try:
+        assert main(["fit"]) == 2
+        with pytest.raises(ImportError), nothing_is_garbage():
+            import cmeans.no_such_module  # noqa: F401
+        assert gc.isenabled() == was_on
+    finally:
+        gc.enable()

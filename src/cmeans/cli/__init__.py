@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 
+from .loading import nothing_is_garbage
+
 _EXTRA = ("typer", "rich", "pyarrow")  # installed by the extra `cli` only
 
 
@@ -18,7 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 2
     try:
-        from .run import run
+        with nothing_is_garbage():
+            from .run import run
 
         # loads what a command needs
         return run(sys.argv[1:] if arguments is None else list(arguments))

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from .app import COMMANDS, Typer, invoke, new_app
 from .errors import DONE, FAULT, INTERRUPTED, UNREAD, verdict
+from .loading import nothing_is_garbage
 from .output.standard_streams import NAME as STANDARD_OUTPUT
 from .output.standard_streams import open_closed_streams, silence
 from .output.terminal import Screen
@@ -25,7 +26,8 @@ def app_for(arguments: list[str]) -> Typer:
     """Return the command line that serves these arguments; where they name no command and no shell
     asks how a word may go on, one that knows names and help alone."""
     if COMPLETION in os.environ or not COMMANDS.keys().isdisjoint(arguments):
-        from .commands import app
+        with nothing_is_garbage():
+            from .commands import app
 
         return app
     named = new_app()
