@@ -84,8 +84,9 @@ class PaperReading:
         clocks = self.stages("clock")
         earlier = [title for title in self.stages("machine") if title not in clocks]
         if not clocks:
-            return "wall"
-        return "processor" + (f" (of {' and '.join(earlier)}: wall)" if earlier else "")
+            return "wall seconds"
+        quoted = ", ".join(f'"{title}"' for title in earlier)
+        return f"processor seconds{f' (wall seconds in the stages {quoted})' if quoted else ''}"
 
     def minutes(self, *, exact: bool = False) -> float:
         return minutes(self.cells, exact=exact)
