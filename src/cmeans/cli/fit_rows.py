@@ -46,7 +46,7 @@ def prepared_rows(
         *told,
         wanted,
     )
-    front.tell()
+    front.tell(rows.x, rows.columns, str(request.reading.file), as_option)
     rows = replace(rows, left_out=(*front.left_out, *rows.left_out))
     if request.takes_blanks:
         _tell_blanks(rows)
