@@ -33,6 +33,8 @@ def summary_of_fit(
     """Return the summary of a fit; its numbers are those of the model file, so that `cmeans info`
     agrees."""
     fitted, covariance = stored["fitted"], vars(model).get("covariance")
+    missing = vars(model).get("n_missing_")  # (d,)
+    by_column = zip(map(str, rows.columns), () if missing is None else missing, strict=False)
     return {
         "command": "fit",
         "version": __version__,
@@ -44,7 +46,8 @@ def summary_of_fit(
         "weight": request.reading.weight,
         "known_labels": request.known_labels,
         "must_link": request.must_link,
-        "missing": int(model.n_missing_.sum()) if "n_missing_" in vars(model) else None,
+        "missing": None if missing is None else int(missing.sum()),
+        "missing_by_column": {name: int(count) for name, count in by_column if count},
         "method": request.method,
         "n_clusters": request.words.get("n_clusters"),
         "n_clusters_found": model.n_clusters_,
