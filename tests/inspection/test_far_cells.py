@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from browser import browsing, needs_browser
 from cmeans import FuzzyCMeans, KernelKMeans
-from cmeans.inspection import explain, summary
+from cmeans.inspection import explain, explore, summary
 from cmeans.inspection.contrast import contrast_of
 from cmeans.inspection.far_cells import far_cells
 from cmeans.inspection.report import report
@@ -120,6 +121,32 @@ def test_the_page_says_so_and_keeps_its_scale(x, tmp_path):
     plane = record.facts["planes"][0]
     assert plane["far"] == 4
     assert np.ptp(plane["window"][0]) < 5_000
+
+
+@pytest.mark.slow
+@needs_browser
+def test_pictures_and_histograms_end_where_usual_cells_do(x, tmp_path):
+    pytest.importorskip("jinja2")
+    model = KernelKMeans(2, kernel="linear", random_state=0).fit(np.clip(x, 0, 900))
+    labels, usual = model.predict(x), x[:, 1] != SLIP
+    explore(model, x, tmp_path / "page.html", n_clusters=[2])
+    with browsing(tmp_path) as page:
+        page.open(tmp_path / "page.html", 1000)
+        while page.value("document.documentElement.dataset.ready") != "yes":
+            pass
+        note = "document.getElementById('picture-note').textContent"
+        assert "4 rows lie outside this picture, far from all others." in page.value(note)
+        select = "(s => { s.value = %r; s.dispatchEvent(new Event('change')); })"
+        page.value(f"{select % '1'}(document.getElementById('plane'))")
+        assert "4 rows lie outside this picture" in page.value(note)
+        ends = "[...document.querySelectorAll('.histogram')].map(one => one.innerText)"
+        told = [text for text in page.value(ends) if text.startswith("column 1")]
+        assert len(told) == 2
+        assert all("few to 10,000,000" in text for text in told)
+        means = [x[usual & (labels == j), 1].mean() for j in range(2)]
+        shown = [float(text.split()[2].replace(",", "")) for text in told]
+        np.testing.assert_allclose(shown, means, rtol=0.01)
+        assert not page.wrong
 
 
 @pytest.mark.parametrize("count", [20, 40])

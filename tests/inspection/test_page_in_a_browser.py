@@ -181,22 +181,3 @@ def test_switches_threshold_and_rows_that_are_pointed_at(files, page, width):
     assert page.value("document.title") == "Rows"
     # of reading the picture back
     assert not [said for said in page.wrong if "willReadFrequently" not in str(said)]
-
-
-def test_scales_are_those_of_usual_cells(page, tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 2)) + 9 * (np.arange(300) % 2)[:, None]
-    model = cmeans.KernelKMeans(2, kernel="linear", random_state=0).fit(X)
-    X[7, 1] = -99_999  # a slip, in the second group
-    page.wrong.clear()
-    show(page, report(model, X, tmp_path / "page.html"), 1000)
-    notes = page.value("document.getElementById('picture-note').textContent")
-    assert "1 row lies outside this picture, far from all others." in notes
-    ends = "[...document.querySelectorAll('.histogram')].map(one => one.innerText)"
-    told = [text for text in page.value(ends) if text.startswith("column 1")]
-    assert len(told) == 2
-    assert all("few to -99,999" in text or "few to -100,000" in text for text in told)
-    means = sorted(float(text.split()[2]) for text in told)
-    usual = [np.delete(X[:, 1], 7)[np.delete(np.arange(300) % 2, 7) == k].mean() for k in (0, 1)]
-    np.testing.assert_allclose(means, usual, rtol=0.01, atol=0.01)
-    assert not page.wrong

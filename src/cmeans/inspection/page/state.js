@@ -26,8 +26,10 @@ function planeShown() {
   const [a, b] = [state.across, state.upwards], key = `${a} ${b}`;
   rows.pairs ||= new Map();
   if (!rows.pairs.has(key)) {
-    const values = k => Float32Array.from({ length: rows.count }, (_, i) => rows.columns[k].usual(i)), x = values(a), y = values(b);
-    rows.pairs.set(key, { name: "", axes: [rows.columns[a].name, rows.columns[b].name], x, y, ellipses: [], far: 0, window: [...extent(x), ...extent(y)] });
+    const one = rows.columns[a], other = rows.columns[b], far = new Set([...one.far.keys(), ...other.far.keys()]);
+    const values = at => Float32Array.from({ length: rows.count }, (_, i) => at(i));
+    const window = [one, other].flatMap(column => extent(values(i => column.usual(i))));
+    rows.pairs.set(key, { name: "", axes: [one.name, other.name], x: values(i => one.at(i)), y: values(i => other.at(i)), ellipses: [], far: far.size, window });
   }
   return rows.pairs.get(key);
 }

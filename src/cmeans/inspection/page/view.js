@@ -23,6 +23,12 @@ class View {
     this.first = this.window.slice();
   }
 
+  /* See as far as a row that lies outside, far from all others. */
+  reach(i) {
+    const { x, y } = this.seen.plane, [x0, x1, y0, y1] = this.window;
+    this.window = [...extent([x0, x1, x[i]]), ...extent([y0, y1, y[i]])];
+  }
+
   measure() {
     const box = this.canvas.getBoundingClientRect();
     this.width = Math.max(80, box.width);
