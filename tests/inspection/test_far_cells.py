@@ -5,7 +5,7 @@ import pytest
 
 from browser import browsing, needs_browser
 from cmeans import FuzzyCMeans, KernelKMeans
-from cmeans.inspection import explain, explore, summary
+from cmeans.inspection import CentresDisplay, explain, explore, summary
 from cmeans.inspection.contrast import contrast_of
 from cmeans.inspection.far_cells import far_cells
 from cmeans.inspection.report import report
@@ -71,6 +71,15 @@ def test_a_cluster_of_slips_is_told_by_them(x, rest):
         assert told.columns["inside"][at[1]] == pytest.approx(usual)
         assert told.columns["outside"][at[1]] == SLIP
     assert "high amount" in summary(model, x, feature_names=["age", "amount"])["name"][0]
+
+
+def test_colours_end_at_three_deviations(x):
+    pytest.importorskip("matplotlib")
+    start = np.array([[45.0, SLIP], [25.0, 300.0], [65.0, 900.0]])
+    model = KernelKMeans(3, kernel="linear", init=start).fit(x)
+    display = CentresDisplay.from_estimator(model, x)
+    assert display.values.max() > 1_000
+    assert display.image_.get_clim() == (-3.0, 3.0)
 
 
 def test_usual_columns_have_none():

@@ -15,6 +15,7 @@ from ..data.arrays import Float64, IntArray, host_float64, is_sparse, ratios
 from .rows import InspectedRows
 
 DISTINCT = 0.5  # deviations between means from which on a column is said to set a cluster apart
+FULL = 3.0  # deviations from which on pictures of means have the full colour
 Words = tuple[str, str, str, str]
 AMOUNTS: Words = ("high", "low", "higher", "lower")
 SHARES: Words = ("often", "rarely", "more often", "less often")

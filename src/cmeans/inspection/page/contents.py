@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from ...data.arrays import Float64
 from ...runtime.numerals import in_digits, several
 from ...runtime.version import __version__
-from ..contrast import Contrast, contrast_of
+from ..contrast import FULL, Contrast, contrast_of
 from ..explain import Explanation, explanation_of, unclear
 from ..figure import colour
 from ..rows import InspectedRows
@@ -26,7 +26,6 @@ from .record import PageRows
 
 LISTED = 25  # rows at most that are named as lying between clusters, or in none
 MEANS = 60  # columns at most in the table of means
-FULL = 3.0  # deviations from which on a mean has the full colour
 POINTS = 120  # of a profile
 NAME = 80  # characters at most of a name that is shown
 
