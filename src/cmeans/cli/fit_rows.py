@@ -46,7 +46,8 @@ def prepared_rows(
         *told,
         wanted,
     )
-    front.tell(rows.x, rows.columns, str(request.reading.file), as_option)
+    read = None if request.plan else rows.x
+    front.tell(read, rows.columns, str(request.reading.file), as_option)
     rows = replace(rows, left_out=(*front.left_out, *rows.left_out))
     if request.takes_blanks:
         text = f"{_blanks(rows)}, as --missing partial says; --missing error refuses them."

@@ -70,8 +70,9 @@ class Front:
 
     def tell(self, x: Any, columns: Sequence[ColumnLabel], where: str, spell: Spelling) -> None:
         """Warn of what was recognised, of columns that are left out, and of numbers in rows x that
-        seem to stand for nothing, where it is not said what does."""
-        later = "" if self.missing_known else later_sentinels(x, columns, spell)
+        seem to stand for nothing, where it is not said what does; x None: none have been read."""
+        known = self.missing_known or x is None
+        later = "" if known else later_sentinels(x, columns, spell)
         for text in (*self.notes, *([f"{where}: {later}."] if later else ())):
             warnings.warn(text, DataWarning, stacklevel=3)
 
