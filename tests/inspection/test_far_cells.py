@@ -106,6 +106,8 @@ def test_slips_among_zeros_holes_and_rows_without_weight():
     weight = np.ones(500)
     found = far_cells(counts[:, None], weight)
     assert np.flatnonzero(found[0]).tolist() == [3, 490]
+    counts[3] = 1e200
+    assert np.flatnonzero(far_cells(counts[:, None], weight)[0]).tolist() == [3, 490]
     weight[[3, 490]] = 0  # rows that are not there
     assert far_cells(counts[:, None], weight) == {}
 

@@ -42,8 +42,10 @@ def far_cells(x: Array | None, weight: Float64) -> Mapping[int, Mask]:
         least = float(np.quantile(others, SHARES[0], method="higher"))
         most = float(np.quantile(others, SHARES[1], method="lower"))
         away = RANGES * (most - least)
+        if away <= 0:
+            continue
         heavy = (others < least - away) | (others > most + away)
-        squares = (others - middle[k]) ** 2
-        if away > 0 and squares[heavy].sum() > squares.sum() / 2:
+        squares = np.minimum(np.abs(others - middle[k]) / away, 1e100) ** 2  # none is infinite
+        if squares[heavy].sum() > squares.sum() / 2:
             found[k] = (cells < least - away) | (cells > most + away)
     return found
