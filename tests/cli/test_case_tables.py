@@ -229,6 +229,11 @@ def test_a_row_of_totals_is_told(cmeans: Command, tmp_path: Path) -> None:
             "stands for nothing, say --missing-values -9999, else --missing-values none.",
         ),
         (
+            "a,b\n" + "".join(f"{at % 7},{9999999 if at % 30 == 0 else 0.5}\n" for at in range(60)),
+            "column 'b' holds 9999999 in 2 of 60 cells, far from all others (0.5 to 0.5); where "
+            "that stands for nothing, say --missing-values 9999999, else --missing-values none.",
+        ),
+        (
             "a;b\n" + "".join(f"{at + 100},{at * 7 % 1000:03};1\n" for at in range(60)),
             "column 'a' holds numbers such as '100,000', which have two meanings; say which with "
             "--decimal , or --thousands ,.",
@@ -277,6 +282,34 @@ def test_what_the_user_has_to_say(
     if advice:
         said = f"--{advice}".split()
         assert cmeans("fit", file, "-c", 2, *said, "--out", tmp_path / "o", "-q").code == 0
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_what_stands_for_nothing_after_the_first_rows_is_told(
+    cmeans: Command, tmp_path: Path, ending: str
+) -> None:
+    rows = np.random.default_rng(0).normal(size=(1_200, 3)).round(2)
+    rows[[1_050, 1_100], 0] = rows[1_199, 2] = -999
+    rows[1_199, 1] = 40  # an odd number, but no code
+    table = pd.DataFrame(rows, columns=["a", "b", "c"])
+    file = tmp_path / f"x.{ending}"
+    table.to_csv(file, index=False) if ending == "csv" else table.to_parquet(file)
+    usual = [np.delete(rows[:, at], np.flatnonzero(rows[:, at] == -999)) for at in (0, 2)]
+    ends = [f"({column.min():g} to {column.max():g})" for column in usual]
+    said = (
+        f"{file}: column 'a' holds -999 in 2 of 1,200 cells, far from all others {ends[0]}, column "
+        f"'c' holds -999 in 1 of 1,200 cells, far from all others {ends[1]}; where that stands for "
+        "nothing, say "
+    )
+    words = ["-c", 2, "--out", tmp_path / "o", "--overwrite"]
+    warned = cmeans("fit", file, *words).summary["warnings"]
+    assert said + "--missing-values -999, else --missing-values none." in warned
+    for value in ("none", "-999"):
+        told = ["--missing-values", value, "--missing", "partial"]
+        warned = cmeans("fit", file, *words, *told).summary["warnings"]
+        assert not any("far from all others" in text for text in warned)
+    with pytest.warns(UserWarning, match="column 'a' holds -999 in 2 of 1,200 cells"):
+        library.read_table(file)
 
 
 def test_a_workbook_is_named(cmeans: Command, tmp_path: Path) -> None:
@@ -402,7 +435,10 @@ def test_columns_made_of_others(cmeans: Command, tmp_path: Path) -> None:
     ("words", "message"),
     [
         ({"recipe": 3}, "recipe=3: give a model"),
-        ({"path": shop()}, "a DataFrame is no path; write it to a file"),
+        (
+            {"path": shop()},
+            "DataFrame is no path; .* such as cmeans.cluster.X. .*X.to_parquet.'rows.par",
+        ),
         ({"missing": "drop"}, "missing='drop': give"),
         ({"cyclic": {"age": -1.0}}, r"cyclic=.*: a period is above 0"),
         ({"column_weight": {"nobody": 2.0}}, "there is no such column of data"),

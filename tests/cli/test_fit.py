@@ -24,7 +24,7 @@ SUMMARY = {
     "approximation", "seed", "objective",
     "n_iter", "converged", "clearness", "column_names", "left_out", "id", "categories", "reason", "next", "sizes", "noise", "seconds",
     "warnings", "outputs", "like", "prices", "size_gap", "known_labels", "must_link", "metric", "missing",
-    "covariance", "log_likelihood",
+    "covariance", "log_likelihood", "missing_by_column",
 }  # fmt: skip
 
 

@@ -114,6 +114,17 @@ def test_empty_cells_are_missing_values_unless_refused(
     assert re.search(said.replace("240", str(len(blobs[0]))), ended.summary["warnings"][-1])
     labels = pq.read_table(tmp_path / "o" / "labels.parquet")["label"].to_numpy()
     assert adjusted_rand_score(blobs[1], labels) > 0.8
+    told = {name: int(count) for count, name in re.findall(r"(\d+) of \d+ in '(.)'", ended.err)}
+    assert (ended.summary["missing_by_column"], ended.summary["missing"]) == (
+        told,
+        sum(told.values()),
+    )
+    words = ["-c", 3, "--scale", "unit", "--missing", "partial", "--out", tmp_path / "p"]
+    asked = cmeans("fit", holes, *words)  # the same, and no warning
+    parts = ", ".join(f"{count} of {len(blobs[0])} in {name!r}" for name, count in told.items())
+    assert f"cmeans: cells are empty ({parts}); distances are taken over" in asked.err
+    assert not any("empty" in text for text in asked.summary["warnings"])
+    assert asked.summary["missing_by_column"] == told
     selected = cmeans("select", holes, "-c", "2-4", "--refits", 0, "--scale", "unit").summary
     assert selected["n_clusters"] == 3
 

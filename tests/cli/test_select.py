@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -66,9 +67,21 @@ def test_a_table_for_people(cmeans: Command, table: Path, monkeypatch: pytest.Mo
     shown = cmeans("select", table, "-c", "2,3,5", "--refits", 2, "--sample", 100, *WORDS)
     assert shown.code == 0, shown.err
     assert "3 clusters in 150 rows" in shown.out
-    assert "by chance" in shown.out
-    assert "stability" in shown.out
+    head, *rows = shown.out.splitlines()[2:6]
+    assert re.split("  +", head.strip()) == [
+        *("clusters", "silhouette", "by chance", "beyond chance", "Xie-Beni", "stability", "+-")
+    ]
+    assert [row.replace(">", "").split()[0] for row in rows] == ["2", "3", "5"]
+    assert [">" in row for row in rows] == [False, True, False]
+    assert "  beyond chance decides, the largest is the best\n" in shown.out
+    assert "  by chance: the silhouette of rows without clusters" in shown.out
     assert "cmeans fit" in shown.out
+    shown = cmeans("select", table, "-c", "2,3", "--method", "gaussian", "--refits", 0)
+    assert "  BIC decides, the least is the best\n" in shown.out
+    assert "silhouette" not in shown.out
+    words = ("--by", "stability", "--refits", 2, "--sample", 100)
+    shown = cmeans("select", table, "-c", "2,3", *words, *WORDS)
+    assert "  stability decides, the most clusters within +- of the best are taken\n" in shown.out
 
 
 def test_a_picture_and_a_table(cmeans: Command, table: Path, tmp_path: Path) -> None:

@@ -46,10 +46,14 @@ def prepared_rows(
         *told,
         wanted,
     )
-    front.tell()
+    read = None if request.plan else rows.x
+    front.tell(read, rows.columns, str(request.reading.file), as_option)
     rows = replace(rows, left_out=(*front.left_out, *rows.left_out))
     if request.takes_blanks:
-        _tell_blanks(rows)
+        text = f"{_blanks(rows)}, as --missing partial says; --missing error refuses them."
+        warnings.warn(text, DataWarning, stacklevel=2)
+    elif holes and isinstance(rows.x, np.ndarray) and np.isnan(rows.x).any():
+        screen.say(_blanks(rows))
     if _ends_in_totals(rows, front.recipe):
         warnings.warn(
             f"{request.reading.file}: its last row holds the sums of the others; delete it where "
@@ -104,22 +108,15 @@ def _ends_in_totals(rows: InputRows, recipe: TableRecipe) -> bool:
     return bool((is_sum & (last != 0))[known].any() and (is_sum | is_mean)[known].all())
 
 
-def _tell_blanks(rows: InputRows) -> None:
-    """Warn of the empty cells that rows hold."""
-    where = "" if rows.stay else f" ({_blanks(rows)})"
-    warnings.warn(
-        f"cells are empty{where}; distances are taken over those that are not, as --missing "
-        "partial says; --missing error refuses them.",
-        DataWarning,
-        stacklevel=2,
-    )
-
-
 def _blanks(rows: InputRows) -> str:
+    """Return what is told of the empty cells that rows hold."""
+    if rows.stay:
+        return "cells are empty; distances are taken over those that are not"
     counts = np.isnan(rows.x).sum(axis=0)
     some = [
         f"{count:,} of {rows.x.shape[0]:,} in {label!r}"
         for label, count in zip(rows.columns, counts.tolist(), strict=True)
         if count
     ]
-    return ", ".join([*some[:6], *(["..."] if len(some) > 6 else [])])
+    told = ", ".join([*some[:6], *(["..."] if len(some) > 6 else [])])
+    return f"cells are empty ({told}); distances are taken over those that are not"

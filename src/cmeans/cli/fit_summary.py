@@ -1,13 +1,15 @@
-"""The summary of a fit, and what stands beside its model."""
+"""The summary of a fit, what stands beside its model, and on its page."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from .. import __version__
 from ..data.recipe.table_recipe import TableRecipe
 from ..fitting.covariance import covariance_from
+from ..inspection.page.findings import Again, Findings
 from ..rules.base import rule_of
 from .fit_request import FitRequest
 from .methods import METHODS
@@ -33,6 +35,8 @@ def summary_of_fit(
     """Return the summary of a fit; its numbers are those of the model file, so that `cmeans info`
     agrees."""
     fitted, covariance = stored["fitted"], vars(model).get("covariance")
+    missing = vars(model).get("n_missing_")  # (d,)
+    by_column = zip(map(str, rows.columns), () if missing is None else missing, strict=False)
     return {
         "command": "fit",
         "version": __version__,
@@ -44,7 +48,8 @@ def summary_of_fit(
         "weight": request.reading.weight,
         "known_labels": request.known_labels,
         "must_link": request.must_link,
-        "missing": int(model.n_missing_.sum()) if "n_missing_" in vars(model) else None,
+        "missing": None if missing is None else int(missing.sum()),
+        "missing_by_column": {name: int(count) for name, count in by_column if count},
         "method": request.method,
         "n_clusters": request.words.get("n_clusters"),
         "n_clusters_found": model.n_clusters_,
@@ -69,6 +74,18 @@ def summary_of_fit(
         "reason": in_options(getattr(model, "stop_reason_", "no other centres cost less")),
         **sizes(model.labels_, len(model.get_feature_names_out())),
     }
+
+
+def findings_of_fit(request: FitRequest, summary: Mapping[str, Any]) -> Findings:
+    """Return what the page of a fit shows beside its clusters."""
+    command = (shlex.join(["cmeans", *request.arguments]),) if request.arguments else ()
+    code = f"import cmeans\n\nmodel = cmeans.load({summary['outputs']['model']!r})"
+    return Findings(
+        warnings=list(summary["warnings"]),
+        facts={"method": summary["method"], "weight": summary["weight"]},
+        again=Again(code, command),
+        names=request.names,
+    )
 
 
 def column_summary(request: FitRequest, rows: InputRows, recipe: TableRecipe) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
@@ -19,7 +20,7 @@ from ..fitting.rows.finite import without_partial
 from ..fitting.seen_rows import Inspectable
 from ..persistence.model_file import read_metadata, save
 from ..runtime.signals import held_back
-from ..runtime.user_warnings import one_line
+from ..runtime.user_warnings import DataWarning, one_line
 from ..storage.atomic import WriteError, staged, write_text
 from ..storage.parted_results import names_folder, parted_results
 from .drift import facts_of
@@ -34,7 +35,7 @@ from .fit_request import (
     output_files,
 )
 from .fit_rows import prepared_rows, with_front
-from .fit_summary import column_summary, metadata_of, summary_of_fit
+from .fit_summary import column_summary, findings_of_fit, metadata_of, summary_of_fit
 from .methods import METHODS, with_engine
 from .models import with_columns
 from .output.messages import in_options
@@ -50,7 +51,7 @@ from .output.results import (
 )
 from .output.run_file import RUN, as_toml
 from .output.terminal import Screen
-from .reporting import descriptions, feature_names, looked_at, page_of_fit
+from .reporting import ShownRows, descriptions, feature_names, looked_at, write_page
 from .rows import InputRows
 
 _LABELS_AGAIN = "cmeans predict makes the labels from the model."
@@ -113,12 +114,10 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
             "like": None if seen is None or names is None else descriptions(seen, names),
         }
         if request.report:
-            with watch.part("report"):
-                said, page = request.arguments, place / REPORT
-                page_of_fit(
-                    model, rows, recipe, request.reading, page, said, warned, summary, seen,
-                    request.names,
-                )  # fmt: skip
+            with watch.part("report"), warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)  # of the table, which were told before
+                shown = ShownRows(model, rows, recipe, request.reading, seen)
+                write_page(shown, place / REPORT, findings_of_fit(request, summary))
         summary["next"] = next_steps(
             request.arguments,
             plain(summary),

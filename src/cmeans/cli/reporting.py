@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from ..inspection.page.findings import Again, Findings
 from ..inspection.report import CALLER, page_of
 from ..inspection.rows import MOST_ROWS, InspectedRows, inspected
 from ..inspection.steps import last_step
-from ..runtime.user_warnings import DataWarning
 from ..storage.overwriting import refuse_overwriting
 from .errors import InputError
 from .models import cluster_names, with_rows
@@ -82,16 +80,8 @@ def report_on(request: ReportRequest, screen: Screen) -> dict[str, Any]:
             )
             own = last_step(known.model, None)[0]
             findings = Findings(again=again, names=cluster_names((), known.stored, own))
-            write_page(
-                known.model,
-                known.rows,
-                known.recipe,
-                request.reading,
-                request.out,
-                findings,
-                request.title,
-                request.theme,
-            )
+            shown = ShownRows(known.model, known.rows, known.recipe, request.reading)
+            write_page(shown, request.out, findings, request.title, request.theme)
     screen.say(f"wrote {request.out}")
     return {
         "command": "report",
@@ -107,26 +97,30 @@ def report_on(request: ReportRequest, screen: Screen) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class ShownRows:
+    """A model and the rows of a file, scaled as it takes them, by the recipe of their table."""
+
+    model: Any
+    rows: InputRows
+    recipe: TableRecipe
+    reading: ReadOptions
+    seen: InspectedRows | None = None  # these rows, where they have been looked at
+
+
 def write_page(
-    model: Any,
-    rows: InputRows,
-    recipe: TableRecipe,
-    reading: ReadOptions,
-    out: Path,
-    findings: Findings,
-    title: str | None = None,
-    theme: str = "auto",
-    seen: InspectedRows | None = None,
+    shown: ShownRows, out: Path, findings: Findings, title: str | None = None, theme: str = "auto"
 ) -> None:
-    """Write the page of a model and the rows of a file, scaled as the model takes them; values are
-    shown in the units of the file. `seen`: these rows, where they have been looked at."""
+    """Write the page of a model and the rows of a file, whose values are shown in the units of the
+    file."""
+    model, recipe, reading = shown.model, shown.recipe, shown.reading
     facts = {
         "file": str(reading.file),
         "scale": None if recipe.scaling.kind == "none" else recipe.scaling.kind,
     }
     page_of(
         model,
-        looked_at(model, rows, recipe) if seen is None else seen,
+        looked_at(model, shown.rows, recipe) if shown.seen is None else shown.seen,
         out,
         feature_names=feature_names(model, recipe),
         row_names=None if reading.name is None else texts_of(reading, reading.name),
@@ -164,25 +158,3 @@ def feature_names(model: Any, recipe: TableRecipe) -> list[str] | None:
     if isinstance(model, Pipeline) or (kernel is not None and not kernel.takes_features):
         return None
     return list(recipe.shown_names)
-
-
-def page_of_fit(
-    model: Any,
-    rows: InputRows,
-    recipe: TableRecipe,
-    reading: ReadOptions,
-    out: Path,
-    arguments: Any,
-    warned: Any,
-    summary: Mapping[str, Any],
-    seen: InspectedRows | None,
-    names: Sequence[str],
-) -> None:
-    """Write the page of a fit that has just been made; `names` of its clusters."""
-    command = (shlex.join(["cmeans", *arguments]),) if arguments else ()
-    code = f"import cmeans\n\nmodel = cmeans.load({summary['outputs']['model']!r})"
-    facts = {"method": summary["method"], "weight": summary["weight"]}
-    findings = Findings(warnings=list(warned), facts=facts, again=Again(code, command), names=names)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # of the table, which were told before
-        write_page(model, rows, recipe, reading, out, findings, seen=seen)

@@ -161,6 +161,7 @@ def _judged(request: FitRequest, trials: Trials, screen: Screen) -> tuple[dict[s
         "scale": recipe.scaling.kind,
         "method": request.method,
         "seed": model.random_state,
+        "by": trials.by,
         "n_clusters": found.n_clusters,
         "reason": found.reason,
         "table": {name: values.tolist() for name, values in found.table.items()},

@@ -15,6 +15,7 @@ from ..data.arrays import Float64, IntArray, host_float64, is_sparse, ratios
 from .rows import InspectedRows
 
 DISTINCT = 0.5  # deviations between means from which on a column is said to set a cluster apart
+FULL = 3.0  # deviations from which on pictures of means have the full colour
 Words = tuple[str, str, str, str]
 AMOUNTS: Words = ("high", "low", "higher", "lower")
 SHARES: Words = ("often", "rarely", "more often", "less often")
@@ -25,7 +26,9 @@ WORDS = 3  # columns at most that a cluster is named by
 @dataclass(frozen=True)
 class Contrast:
     """Weighted means of the columns by cluster, a row counting by its membership; over n rows in c
-    clusters and d columns. Rows in which a column has no value have no part in it.
+    clusters and d columns. Rows in which a column has no value have no part in it, nor do cells
+    that lie far from all others of their column; but a cluster (or the rest) most of whose cells in
+    a column are such has the mean of these.
 
     Attributes
     ----------
@@ -118,6 +121,9 @@ def contrast_of(seen: InspectedRows, feature_names: tuple[str, ...]) -> Contrast
     if seen.x is None:
         return None
     x, weight = seen.x, seen.weight
+    for k, far in seen.far.items():
+        x = x.copy() if x is seen.x else x
+        x[far, k] = np.nan
     share = seen.memberships * weight[:, None]
     total, mass = weight.sum(), share.sum(axis=0)[:, None]  # of all columns, or of each
     if not is_sparse(x) and np.isnan(x).any():
@@ -140,9 +146,27 @@ def contrast_of(seen: InspectedRows, feature_names: tuple[str, ...]) -> Contrast
     rest = np.divide(
         whole - sums, left, out=np.tile(mean, (len(mass), 1)), where=left > 1e-9 * total
     )
+    for k in seen.far:
+        _take_far(means[:, k], share, seen, k)
+        _take_far(rest[:, k], weight[:, None] - share, seen, k, inside=False)
     words = {int(k): SHARES for k in np.flatnonzero(_are_indicators(x))}
     words |= dict.fromkeys(seen.dates, DATES)
     return Contrast(means, rest, mean, deviation, feature_names, words)
+
+
+def _take_far(
+    means: Float64, share: Float64, seen: InspectedRows, k: int, inside: bool = True
+) -> None:
+    """Put the mean of the far cells of a column in the place of the mean (c,) of each cluster in
+    whose rows (`inside`; else in all other rows) most cells are far."""
+    far, cells = seen.far[k], seen.column(k)
+    own = (seen.labels[:, None] == np.arange(seen.n_clusters)) == inside
+    mostly = (
+        seen.weight @ (far[:, None] & own) > seen.weight @ (~np.isnan(cells)[:, None] & own) / 2
+    )
+    mass = share[far].sum(axis=0)
+    mostly &= mass > 0
+    means[mostly] = (cells[far] @ share[far])[mostly] / mass[mostly]
 
 
 def _are_indicators(x: Any) -> npt.NDArray[np.bool_]:

@@ -103,7 +103,9 @@ def explain(
 ) -> Explanation:
     """Explain the clusters of a fitted model by the columns of its input.
 
-    Means are weighted by memberships. Of a text's term counts (a sparse X, say) "lift" names the
+    Means are weighted by memberships. Cells that lie far from all others of their column, such as
+    slips of typing and codes for nothing, have no part in them, but in clusters most of whose cells
+    are such. Of a text's term counts (a sparse X, say) "lift" names the
     terms that are more frequent in a cluster than over all; the tree is scikit-learn's, fitted to
     the labels, a row weighing its weight times its largest membership.
 

@@ -3,7 +3,7 @@ explanations look at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from ..fitting.seen_rows import Inspectable, SeenRows, first_rows
 from ..runtime.checks import integer
 from ..sweeps.represented_rows import RepresentedRows
 from ..sweeps.state import State
+from .far_cells import Mask, far_cells
 from .steps import last_step, other_columns, shown_columns
 from .units import Unit, unit_of
 
@@ -69,7 +70,13 @@ class InspectedRows:
 
     def unit(self, number: int) -> Unit:
         """Return how the numbers of a column are written."""
-        return unit_of(self.column(number), number in self.dates)
+        values, far = self.column(number), self.far.get(number)
+        return unit_of(values if far is None else values[~far], number in self.dates)
+
+    @cached_property
+    def far(self) -> Mapping[int, Mask]:
+        """Cells that lie far from all others of their column, by the number of the column."""
+        return far_cells(self.x, self.weight)
 
     @property
     def coordinates(self) -> Float64:

@@ -8,9 +8,23 @@ from typing import Any
 
 from ...runtime.numerals import in_bytes, in_digits, percent, several
 from ...runtime.tables import texts_of
+from ...selection.select import LEAST
 
 # clusters, and characters of the longest bar and of what a cluster is like
 SHOWN, BAR, LIKE = 20, 20, 48
+
+# what is known of a number of clusters, by its name in the table: its head, and how to read it
+OF_TRIALS = {
+    "n_clusters": ("clusters", ""),
+    "silhouette": ("silhouette", "1: each row lies far from the other clusters, 0: between two"),
+    "chance": ("by chance", "the silhouette of rows without clusters, spread as these are"),
+    "corrected": ("beyond chance", "what the silhouette has more; 0: no clusters to see, 1: most"),
+    "xie_beni": ("Xie-Beni", "how wide clusters are for how far they lie apart; little is good"),
+    "bic": ("BIC", "how badly the mixture fits, and how much it takes to describe it"),
+    "icl": ("ICL", "as BIC, and how much clusters overlap"),
+    "stability": ("stability", "agreement of fits to samples; 1: always the same, 0: by chance"),
+    "stability_error": ("+-", ""),
+}
 
 Part = str | list[Sequence[str]]  # a line, or a table whose first row names its columns
 
@@ -127,24 +141,24 @@ def of_report(summary: Mapping[str, Any]) -> Iterator[Part]:
 
 def of_select(summary: Mapping[str, Any]) -> Iterator[Part]:
     """Yield what numbers of clusters were judged, and the choice."""
-    known = {
-        "n_clusters": "clusters",
-        "silhouette": "silhouette",
-        "chance": "by chance",
-        "corrected": "corrected",
-        "xie_beni": "Xie-Beni",
-        "bic": "BIC",
-        "icl": "ICL",
-    }
-    known |= {"stability": "stability", "stability_error": "+-"}
-    names = {name: title for name, title in known.items() if name in summary["table"]}
-    rows = zip(*(texts_of(summary["table"][name]) for name in names), strict=True)
+    table, chosen = summary["table"], summary["n_clusters"]
+    names = {name: head for name, (head, _) in OF_TRIALS.items() if name in table}
+    rows = zip(*(texts_of(table[name]) for name in names), strict=True)
+    marks = ("> " if number == chosen else "" for number in table["n_clusters"])
+    decides = {"auto": "bic" if "bic" in table else "corrected"}.get(summary["by"], summary["by"])
+    taken = f"the {'least' if decides in LEAST else 'largest'} is the best"
+    if decides == "stability":
+        taken = "the most clusters within +- of the best are taken"
     yield (
         f"{several(summary['n_clusters'], 'cluster')} in "
         f"{summary['rows']:,} rows of {summary['file']}"
     )
     yield ""
-    yield [tuple(names.values()), *rows]
+    marked = ((mark + number, *more) for (number, *more), mark in zip(rows, marks, strict=True))
+    yield [tuple(names.values()), *marked]
+    yield f"  {names[decides]} decides, {taken}"
+    yield from (f"  {names[name]}: {OF_TRIALS[name][1]}" for name in names if OF_TRIALS[name][1])
+    yield ""
     yield summary["reason"]
     yield from (f"warning: {text}" for text in summary["warnings"])
     if "outputs" in summary:

@@ -69,9 +69,11 @@ def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
     word in the order of their names."""
     if not isinstance(path, (str, os.PathLike)):
         if hasattr(path, "shape"):
+            by = ", X.to_parquet('rows.parquet'), say," if hasattr(path, "to_parquet") else ""
             raise RowsError(
-                f"a {type(path).__name__} is no path; write it to a file, of Parquet, say, and "
-                "give that."
+                f"a {type(path).__name__} is no path; estimators take it as it is, such as "
+                "cmeans.cluster(X) and FuzzyCMeans(3).fit(X); where its columns are to be "
+                f"recognised, encoded or scaled, write it to a file{by} and give that."
             )
         files = [file for word in path for file in found(word)]
         if not files:

@@ -18,7 +18,7 @@ from ..files.schema import Field, Header, ReadOptions, Spelling
 from ..files.tables import FileTable
 from ..row_source import ColumnLabel, RowsError
 from .made_columns import Categories, Cyclic, Days, MadeColumns, Sphere
-from .recognition import TEXT, ColumnHints, date_format, recognised
+from .recognition import TEXT, ColumnHints, date_format, later_sentinels, recognised
 from .scaling import learn_scaling
 from .table_recipe import TableRecipe, learn_categories
 
@@ -65,11 +65,15 @@ class Front:
     recipe: TableRecipe
     left_out: tuple[Field, ...] = ()  # columns that are no data, with what they are
     notes: tuple[str, ...] = ()
+    missing_known: bool = True  # it is said which cells stand for nothing, or cannot be
     has_blanks: bool = False  # where the first rows show it, in columns of data
 
-    def tell(self) -> None:
-        """Warn of what was recognised, and of columns that are left out."""
-        for text in self.notes:
+    def tell(self, x: Any, columns: Sequence[ColumnLabel], where: str, spell: Spelling) -> None:
+        """Warn of what was recognised, of columns that are left out, and of numbers in rows x that
+        seem to stand for nothing, where it is not said what does; x None: none have been read."""
+        known = self.missing_known or x is None
+        later = "" if known else later_sentinels(x, columns, spell)
+        for text in (*self.notes, *([f"{where}: {later}."] if later else ())):
             warnings.warn(text, DataWarning, stacklevel=3)
 
 
@@ -139,7 +143,8 @@ def front_of_tables(
     if left:
         notes.append(f"{header.where}: {seen.left(asked.spell)}.")
     stored = replace(seen.written(given), encoding=None)
-    return Front(TableRecipe(made=made, written=stored), left, tuple(notes), bool(seen.blank))
+    recipe, known = TableRecipe(made=made, written=stored), words.missing is not None
+    return Front(recipe, left, tuple(notes), known, bool(seen.blank))
 
 
 def _named(header: Header, left_out: Mapping[ColumnLabel, str]) -> tuple[Field, ...]:

@@ -138,7 +138,7 @@ def read_table(
     )  # fmt: skip
     front = front_of(asked, words, [label for label in (weight, id) if label is not None])
     rows = _opened(asked, front.recipe, front)
-    front.tell()
+    front.tell(rows, rows.columns, rows.where, in_python)
     return _with_recipe(
         rows, in_units(front.recipe, rows, rows.columns, rows.weight, scale, words, in_python)
     )

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from ..arrow_library import pa
+from ..blocks import spans
 from ..files.notation import (
     BLANKS,
     Notation,
@@ -25,7 +27,9 @@ from ..files.notation import (
 from ..files.schema import Field, Header, Spelling
 from ..files.tables import FileTable
 from ..files.text import brief, is_number
-from ..row_source import ColumnLabel, RowsError
+from ..row_source import ColumnLabel, RowsError, StoredRows, as_source
+from ..scaling import extremes
+from ..scratch import ScratchRows
 from .made_columns import ISO, date_formats_of
 
 _ROWS = 1_000  # that are looked at
@@ -130,7 +134,7 @@ def recognised(table: FileTable, given: ColumnHints) -> Recognition:
             numbers = _written(found, header, column, cells, table.separator, as_told)
         if numbers is not None:
             if given.missing is None:
-                _find_sentinels(found, column, numbers)
+                _note_sentinels(found.doubtful, column.label, numbers)
             if every and not cells and sample[at]:
                 found.left_out[column.label] = "empty"
             elif every and _are_codes(cells):
@@ -142,13 +146,37 @@ def recognised(table: FileTable, given: ColumnHints) -> Recognition:
         elif every and not column.numeric:
             found.left_out[column.label] = _kind_of(found, column, cells)
     if found.doubtful:
-        raise RowsError(
-            f"{header.where}: {_noted(found.doubtful, sample)}; where that stands for nothing, "
-            f"say {header.spell('missing_values', list(found.doubtful))}, else "
-            f"{header.spell('missing_values', [KEEP])}."
-        )
+        noted = _noted(found.doubtful, sample)
+        raise RowsError(f"{header.where}: {noted}; {_ways(found.doubtful, header.spell)}.")
     _keep_one(found, header, given)
     return found
+
+
+def _ways(doubtful: Mapping[str, str], spell: Spelling) -> str:
+    return (
+        f"where that stands for nothing, say {spell('missing_values', list(doubtful))}, else "
+        f"{spell('missing_values', [KEEP])}"
+    )
+
+
+def later_sentinels(x: Any, columns: Sequence[ColumnLabel], spell: Spelling) -> str:
+    """Return what is told of numbers that seem to stand for nothing in rows that have been read, of
+    which the first showed none; nothing of rows that stay where they are."""
+    source, doubtful = as_source(x), dict[str, str]()
+    if scipy.sparse.issparse(x) or not (source is None or isinstance(source, ScratchRows)):
+        return ""
+    low, high = extremes(x, None)
+    for at, label in enumerate(columns):
+        if not _SENTINELS.isdisjoint((low[at], high[at])):
+            parts = (x[:, at],) if source is None else _column(source, at)
+            cells = np.concatenate([part.astype(np.float64) for part in parts])
+            _note_sentinels(doubtful, label, cells[~np.isnan(cells)])
+    return f"{', '.join(doubtful.values())}; {_ways(doubtful, spell)}" if doubtful else ""
+
+
+def _column(source: StoredRows, at: int) -> Iterator[NDArray[Any]]:
+    for start, stop in spans(len(source), _CELLS):
+        yield source.read(start, stop)[:, at]
 
 
 def _noted(doubtful: Mapping[str, str], sample: Sequence[Sequence[Any]]) -> str:
@@ -295,8 +323,11 @@ def _are_written(cells: Sequence[Any]) -> bool:
     return all(isinstance(cell, str) for cell in cells) and _numbers(cells) is None
 
 
-def _find_sentinels(found: Recognition, column: Field, numbers: NDArray[np.float64]) -> None:
-    """Note numbers such as -9999 that are far from all others, and seem to stand for nothing."""
+def _note_sentinels(
+    doubtful: dict[str, str], label: ColumnLabel, numbers: NDArray[np.float64]
+) -> None:
+    """Note numbers such as -9999 that are far from all others of a column, and seem to stand for
+    nothing; of several columns that hold one the first few."""
     for sentinel in sorted(_SENTINELS.intersection(np.unique(numbers).tolist())):
         others = numbers[numbers != sentinel]
         if len(others) < _FEWEST // 2:
@@ -304,10 +335,12 @@ def _find_sentinels(found: Recognition, column: Field, numbers: NDArray[np.float
         low, high = float(others.min()), float(others.max())
         if max(low - sentinel, sentinel - high) > _FAR * max(high - low, 1e-9):
             count = len(numbers) - len(others)
-            found.doubtful[f"{sentinel:g}"] = (
-                f"column {column.label!r} holds {sentinel:g} in {count:,} of {len(numbers):,} "
-                f"cells, far from all others ({low:g} to {high:g})"
-            )
+            said = doubtful.get(text := f"{sentinel:.0f}", "")
+            if said.count(" holds ") < _MARKERS:
+                doubtful[text] = (said and f"{said}, ") + (
+                    f"column {label!r} holds {text} in {count:,} of {len(numbers):,} cells, far "
+                    f"from all others ({low:g} to {high:g})"
+                )
 
 
 def _are_codes(cells: Sequence[Any]) -> bool:

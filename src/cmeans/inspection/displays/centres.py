@@ -11,7 +11,7 @@ from ...data.arrays import Float64, host_float64
 from ...fitting.validation import host_array
 from ...runtime.checks import one_of
 from ...runtime.numerals import several
-from ..contrast import contrast_of
+from ..contrast import FULL, contrast_of
 from ..figure import (
     DIVERGING,
     LEGEND,
@@ -176,12 +176,16 @@ class CentresDisplay(Display):
     def _draw_map(self) -> None:
         """Draw columns downwards, the most telling first, so that any number of names is read."""
         values = self.values[:, self.shown_].T
-        most = float(np.abs(values).max()) or 1.0
+        largest = float(np.abs(values).max()) or 1.0
+        most = min(largest, FULL)
         self.image_ = self.ax_.imshow(
             values, cmap=DIVERGING, vmin=-most, vmax=most, aspect="auto", interpolation="nearest"
         )
         self.figure_.colorbar(
-            self.image_, ax=self.ax_, label="deviations from the mean of all rows"
+            self.image_,
+            ax=self.ax_,
+            label="deviations from the mean of all rows",
+            extend="both" if largest > most else "neither",
         )
         self.ax_.set(xlabel="cluster")
         self.ax_.tick_params(length=0)

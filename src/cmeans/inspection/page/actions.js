@@ -77,6 +77,7 @@ function mark(i) {
     const [x, y] = view.placeOf(i);
     if (x < EDGE.left || y < EDGE.top || x > view.width - EDGE.right || y > view.height - EDGE.bottom) view.window = null;
     view.whole();
+    view.reach(i);
   }
   tell(`Row ${idOf(i)}: ${nameShown(state.shown, state.shown.labels[i])}.`);
   redraw();

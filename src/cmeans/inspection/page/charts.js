@@ -100,7 +100,7 @@ function showStrip() {
 }
 
 function thumbnail(canvas, partition) {
-  const pen = canvas.getContext("2d"), plane = rows.planes[0], [x0, x1] = extent(plane.x), [y0, y1] = extent(plane.y);
+  const pen = canvas.getContext("2d"), plane = rows.planes[0], [x0, x1, y0, y1] = plane.window;
   const stride = Math.max(1, Math.ceil(rows.drawn.length / 1500)), size = rows.count > 500 ? 2 : 3;
   for (let k = 0; k < rows.drawn.length; k += stride) {
     const i = rows.drawn[k], j = partition.labels[i];

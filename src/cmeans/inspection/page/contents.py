@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ...data.arrays import Float64
-from ...runtime.numerals import in_digits
+from ...runtime.numerals import in_digits, several
 from ...runtime.version import __version__
-from ..contrast import Contrast, contrast_of
+from ..contrast import FULL, Contrast, contrast_of
 from ..explain import Explanation, explanation_of, unclear
 from ..figure import colour
 from ..rows import InspectedRows
@@ -31,7 +31,7 @@ NAME = 80  # characters at most of a name that is shown
 
 
 def contents(
-    model: Any, page: PageRows, names: Sequence[str], findings: Findings, notes: Sequence[str] = ()
+    model: Any, page: PageRows, names: Sequence[str], findings: Findings
 ) -> dict[str, Any]:
     """Return all that the template of a page shows: of a model or a pipeline, its rows, and their
     names."""
@@ -58,7 +58,7 @@ def contents(
         "n_rows": seen.n_rows,
         "noun": page.noun,
         "numbered": page.ids is None,
-        "notes": list(notes),
+        "notes": _far(seen, page.feature_names),
         "has_ellipses": any(plane.covariances is not None for plane in page.planes.values()),
         "profiles": _profiles(seen),
         "means": None if contrast is None else _means(contrast),
@@ -163,11 +163,26 @@ def _profiles(seen: InspectedRows) -> list[dict[str, Any]]:
     return curves
 
 
+def _far(seen: InspectedRows, names: Sequence[str]) -> list[str]:
+    """Return what is told of cells that lie far from all others of their column."""
+    said = []
+    for k, far in seen.far.items():
+        cells, exactly = seen.column(k)[far], seen.unit(k).exactly
+        ends = (exactly(float(f"{cell:.10g}")) for cell in (cells.min(), cells.max()))
+        between = " to ".join(dict.fromkeys(ends))  # in digits of the table, not of its scaling
+        lie = "lies" if len(cells) == 1 else "lie"
+        said.append(
+            f"{names[k]}: {several(len(cells), 'cell')} ({between}) {lie} far from all others; "
+            "means are those of the others, but for clusters most of whose cells are so far."
+        )
+    return said
+
+
 def _means(contrast: Contrast) -> dict[str, Any]:
     """Return the standardised means, of the columns that differ most where there are many."""
     spread = np.ptp(contrast.standardized, axis=0)
     kept = np.sort(np.argsort(-spread, kind="stable")[:MEANS])
-    most = max(float(np.abs(contrast.standardized[:, kept]).max(initial=0)), 1e-9)
+    most = min(max(float(np.abs(contrast.standardized[:, kept]).max(initial=0)), 1e-9), FULL)
     rows = [
         {
             "name": contrast.feature_names[k],
@@ -175,7 +190,7 @@ def _means(contrast: Contrast) -> dict[str, Any]:
                 {
                     "mean": contrast.means[j, k],
                     "z": contrast.standardized[j, k],
-                    "strength": round(contrast.standardized[j, k] / most, 2),
+                    "strength": round(min(max(contrast.standardized[j, k] / most, -1), 1), 2),
                 }
                 for j in range(len(contrast.means))
             ],

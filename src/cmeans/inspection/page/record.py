@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...data.arrays import IntArray
+from ...data.arrays import Float64, IntArray
 from ..contrast import contrast_of
 from ..directions import Plane
 from ..ellipses import ellipse
+from ..far_cells import far_cells
 from ..figure import COLOURS, NOISE
 from ..rows import InspectedRows
 from .packing import packed_codes, packed_numbers, packed_texts
@@ -21,6 +22,7 @@ DRAWN = 100_000  # rows that are drawn one by one at most, over a shading that c
 FINE = 1_000_000  # values up to which all have 16 bits, and more than ten columns are kept
 COLUMNS = 10  # that tell most, of more rows
 MOST_COLUMNS = 60
+OUTSIDE = 0.01  # of the rows that may lie outside a picture, far from all others
 TEXTS = 4_000_000  # characters at most of texts that are shown at a pointer
 
 
@@ -81,7 +83,7 @@ def record(page: PageRows, title: str, kind: str) -> dict[str, Any]:
         "set": None if page.sets is None else packed_codes(page.sets),
         "sets": list(page.set_names),
         "columns": _columns(page),
-        "planes": [_plane(name, plane) for name, plane in page.planes.items()],
+        "planes": [_plane(name, plane, page.seen.weight) for name, plane in page.planes.items()],
         "evidence": {"name": page.evidence, "points": _points(page.partitions)},
         "partitions": [
             record_of(one, own, page.feature_names, texts, page.sets)
@@ -118,22 +120,37 @@ def _columns(page: PageRows) -> list[dict[str, Any]]:
 
 def _column(page: PageRows, k: int, bits: int) -> dict[str, Any]:
     """Return a column, and whether its numbers are dates or years, which have a form of their
-    own."""
-    values, unit = page.seen.column(k), page.seen.unit(k)
+    own; cells that lie far from all others by themselves, so that the scale is that of the rest."""
+    values, unit, far = page.seen.column(k), page.seen.unit(k), page.seen.far.get(k)
+    beyond = [] if far is None else np.flatnonzero(far).tolist()
+    apart = [[row, float(values[row])] for row in beyond]
+    values = values if far is None else np.where(far, np.nan, values)
     packed = packed_numbers(values, bits)
     finite = values[np.isfinite(values)]
     top = round((float(finite.max()) - packed["low"]) / packed["step"]) if len(finite) else 0
     form = "date" if k in page.seen.dates else "year" if unit.is_year else "number"
-    return {"name": page.feature_names[k], "form": form, "values": packed, "top": top}
+    return {"name": page.feature_names[k], "form": form, "values": packed, "top": top, "far": apart}
 
 
-def _plane(name: str, plane: Plane) -> dict[str, Any]:
-    """Return a plane and the places of the rows in it."""
+def _plane(name: str, plane: Plane, weight: Float64) -> dict[str, Any]:
+    """Return a plane and the places of the rows in it; the window to look through where a few
+    lie far from all others, and how many do."""
     ellipses = [
         {"cluster": j, "points": ellipse(plane.centres[j], covariance, k).round(6).tolist()}
         for j, covariance in enumerate([] if plane.covariances is None else plane.covariances)
         for k in (1, 2)
     ]
     across, upwards = (packed_numbers(plane.positions[:, k]) for k in (0, 1))
-    names = {"name": name, "axes": list(plane.names)}
-    return {**names, "x": across, "y": upwards, "ellipses": ellipses}
+    found = [*far_cells(plane.positions, weight).values()]
+    far, window = np.any(found, axis=0) if found else np.zeros(len(weight), np.bool_), None
+    if 0 < far.sum() <= OUTSIDE * len(far):
+        usual = plane.positions[~far & np.isfinite(plane.positions).all(axis=1)]
+        window = [[bound(usual[:, k]) for bound in (np.min, np.max)] for k in (0, 1)]
+    names = {"name": name, "axes": list(plane.names), "window": window}
+    return {
+        **names,
+        "x": across,
+        "y": upwards,
+        "ellipses": ellipses,
+        "far": int(far.sum()) if window else 0,
+    }

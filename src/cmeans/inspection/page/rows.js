@@ -29,21 +29,23 @@ async function numbersOf(packed) {
   return values;
 }
 
-/* A column is kept as codes: they are all that histograms and means need. */
+/* A column is kept as codes: they are all that histograms and means need. Of cells that lie far
+   from all others the code is none, and `far` has their values. */
 async function columnOf(column) {
   const codes = await codesOf(column.values), none = column.values.bits === 16 ? 65535 : 255;
-  const { low, step } = column.values;
+  const { low, step } = column.values, far = new Map(column.far);
   return {
-    name: column.name, low, step, none, codes, top: column.top,
+    name: column.name, low, step, none, codes, top: column.top, far,
     said: { date: value => Number.isFinite(value) ? new Date(864e5 * Math.floor(value)).toISOString().slice(0, 10) : "–",
       year: value => Number.isFinite(value) ? value.toFixed(0) : "–", number: said }[column.form],
-    at(i) { return codes[i] === none ? NaN : low + codes[i] * step; },
+    at(i) { return far.get(i) ?? this.usual(i); },
+    usual(i) { return codes[i] === none ? NaN : low + codes[i] * step; },
   };
 }
 
 async function planeOf(plane) {
   const [x, y] = await Promise.all([numbersOf(plane.x), numbersOf(plane.y)]);
-  return { name: plane.name, axes: plane.axes, x, y, ellipses: plane.ellipses };
+  return { name: plane.name, axes: plane.axes, x, y, ellipses: plane.ellipses, far: plane.far, window: plane.window ? plane.window.flatMap(extent) : [...extent(x), ...extent(y)] };
 }
 
 async function partitionOf(partition) {

@@ -26,8 +26,10 @@ function planeShown() {
   const [a, b] = [state.across, state.upwards], key = `${a} ${b}`;
   rows.pairs ||= new Map();
   if (!rows.pairs.has(key)) {
-    const values = k => Float32Array.from({ length: rows.count }, (_, i) => rows.columns[k].at(i));
-    rows.pairs.set(key, { name: "", axes: [rows.columns[a].name, rows.columns[b].name], x: values(a), y: values(b), ellipses: [] });
+    const one = rows.columns[a], other = rows.columns[b], far = new Set([...one.far.keys(), ...other.far.keys()]);
+    const values = at => Float32Array.from({ length: rows.count }, (_, i) => at(i));
+    const window = [one, other].flatMap(column => extent(values(i => column.usual(i))));
+    rows.pairs.set(key, { name: "", axes: [one.name, other.name], x: values(i => one.at(i)), y: values(i => other.at(i)), ellipses: [], far: far.size, window });
   }
   return rows.pairs.get(key);
 }
@@ -62,6 +64,7 @@ function refresh() {
   }
   const notes = [];
   if (nowhere) notes.push(`${counted(nowhere, "row")} ${nowhere === 1 ? "has" : "have"} no place here.`);
+  if (plane.far) notes.push(`${counted(plane.far, "row")} ${plane.far === 1 ? "lies" : "lie"} outside this picture, far from all others.`);
   if (rows.drawn.length < rows.count) notes.push(`${rows.drawn.length.toLocaleString("en-US")} of ${counted(rows.count, "row")} are drawn one by one; the shading counts all.`);
   if (noise) notes.push(`${counted(noise, "row")} of no cluster: grey.`);
   if (below) notes.push(`${counted(below, "row")} below the membership asked for: grey.`);

@@ -18,10 +18,15 @@ class View {
 
   whole() {
     if (this.window !== null) return;
-    const [x, y] = [extent(this.seen.plane.x), extent(this.seen.plane.y)];
-    const wide = 0.04 * (x[1] - x[0]), high = 0.05 * (y[1] - y[0]);
-    this.window = [x[0] - wide, x[1] + wide, y[0] - high, y[1] + high];
+    const [x0, x1, y0, y1] = this.seen.plane.window, wide = 0.04 * (x1 - x0), high = 0.05 * (y1 - y0);
+    this.window = [x0 - wide, x1 + wide, y0 - high, y1 + high];
     this.first = this.window.slice();
+  }
+
+  /* See as far as a row that lies outside, far from all others. */
+  reach(i) {
+    const { x, y } = this.seen.plane, [x0, x1, y0, y1] = this.window;
+    this.window = [...extent([x0, x1, x[i]]), ...extent([y0, y1, y[i]])];
   }
 
   measure() {
