@@ -304,10 +304,10 @@ def test_what_stands_for_nothing_after_the_first_rows_is_told(
     words = ["-c", 2, "--out", tmp_path / "o", "--overwrite"]
     warned = cmeans("fit", file, *words).summary["warnings"]
     assert said + "--missing-values -999, else --missing-values none." in warned
-    for value in ("none", "-999"):
-        told = ["--missing-values", value, "--missing", "partial"]
-        warned = cmeans("fit", file, *words, *told).summary["warnings"]
-        assert not any("far from all others" in text for text in warned)
+    for value, missing in (("none", None), ("-999", 3)):
+        summary = cmeans("fit", file, *words, "--missing-values", value).summary
+        assert not any("far from all others" in text for text in summary["warnings"])
+        assert summary["missing"] == missing
     with pytest.warns(UserWarning, match="column 'a' holds -999 in 2 of 1,200 cells"):
         library.read_table(file)
 

@@ -129,6 +129,16 @@ def test_empty_cells_are_missing_values_unless_refused(
     assert selected["n_clusters"] == 3
 
 
+@pytest.mark.parametrize("words", [[], ["--missing", "partial"]])
+def test_method_and_number_are_chosen(
+    cmeans: Command, holes: Path, tmp_path: Path, words: list[str]
+) -> None:
+    """With the word it ended with a line on a kernel that nobody had named."""
+    summary = cmeans("fit", holes, *words, "--scale", "unit", "--out", tmp_path / "o").summary
+    assert summary["n_clusters"] == 3
+    assert summary["missing"] > 0
+
+
 def test_rows_that_say_nothing_are_counted(cmeans: Command, tmp_path: Path) -> None:
     file, out = tmp_path / "rows.csv", tmp_path / "o"
     file.write_text("a,b\n" + "".join(f"{x},{x}\n" for x in (1, 2, 1.5, 9, 10, 9.5)) + ",\n,\n")

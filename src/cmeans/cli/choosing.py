@@ -59,9 +59,10 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
         warnings.simplefilter("ignore")  # what is told of the table is told by the fit
         reading, front = with_front(plain, METHODS)
         rows, recipe = prepared_rows(reading, front, screen, stays=False)
-    holes = reading.words.get("missing") == PARTIAL
+    whole = not rows.stay and (scipy.sparse.issparse(rows.x) or not np.isnan(rows.x).any())
+    holes = reading.words.get("missing") == PARTIAL and not whole
     if holes:
-        able = [space for space in able if "missing" in METHODS[AS_METHODS[space][0]].parameters]
+        able = _able(replace(request, words=request.words | {"missing": PARTIAL}), AS_METHODS)
     x, weight = _judged(rows, recipe, holes, screen)
     known = (request.checkpoint, request.known_labels, request.must_link)
     is_fit = x is rows.x and not rows.stay and known == (None, None, None)
@@ -95,13 +96,13 @@ def _as_method(request: FitRequest, space: str, number: int) -> FitRequest:
 
 def _able(request: FitRequest, spaces: Mapping[str, Any]) -> list[str]:
     """Return the spaces whose method takes all options that are given."""
-    able, wrong = list[str](), list[InputError]()
+    able, wrong = list[str](), list[ValueError]()
     for space in spaces:
         asked = replace(_as_method(request, space, 1), names=())  # whose number is not known yet
         try:
             check_request(asked, METHODS[asked.method])
             able.append(space)
-        except InputError as error:
+        except ValueError as error:  # of the command, or of the method's estimator
             wrong.append(error)
     if not able:
         raise wrong[0]

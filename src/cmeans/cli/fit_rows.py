@@ -49,11 +49,14 @@ def prepared_rows(
     read = None if request.plan else rows.x
     front.tell(read, rows.columns, str(request.reading.file), as_option)
     rows = replace(rows, left_out=(*front.left_out, *rows.left_out))
-    if request.takes_blanks:
-        text = f"{_blanks(rows)}, as --missing partial says; --missing error refuses them."
-        warnings.warn(text, DataWarning, stacklevel=2)
-    elif holes and isinstance(rows.x, np.ndarray) and np.isnan(rows.x).any():
-        screen.say(_blanks(rows))
+    are_here = isinstance(rows.x, np.ndarray)
+    if holes and (np.isnan(rows.x).any() if are_here else request.takes_blanks):
+        text = _blanks(rows)
+        if request.takes_blanks:
+            text += ", as --missing partial says; --missing error refuses them."
+            warnings.warn(text, DataWarning, stacklevel=2)
+        else:
+            screen.say(text)
     if _ends_in_totals(rows, front.recipe):
         warnings.warn(
             f"{request.reading.file}: its last row holds the sums of the others; delete it where "

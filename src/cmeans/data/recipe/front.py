@@ -66,7 +66,8 @@ class Front:
     left_out: tuple[Field, ...] = ()  # columns that are no data, with what they are
     notes: tuple[str, ...] = ()
     missing_known: bool = True  # it is said which cells stand for nothing, or cannot be
-    has_blanks: bool = False  # where the first rows show it, in columns of data
+    # in columns of data, as the first rows show, or whoever says which cells stand for nothing
+    has_blanks: bool = False
 
     def tell(self, x: Any, columns: Sequence[ColumnLabel], where: str, spell: Spelling) -> None:
         """Warn of what was recognised, of columns that are left out, and of numbers in rows x that
@@ -144,7 +145,7 @@ def front_of_tables(
         notes.append(f"{header.where}: {seen.left(asked.spell)}.")
     stored = replace(seen.written(given), encoding=None)
     recipe, known = TableRecipe(made=made, written=stored), words.missing is not None
-    return Front(recipe, left, tuple(notes), known, bool(seen.blank))
+    return Front(recipe, left, tuple(notes), known, bool(seen.blank or given.markers))
 
 
 def _named(header: Header, left_out: Mapping[ColumnLabel, str]) -> tuple[Field, ...]:
