@@ -39,6 +39,7 @@ from .auto_spaces import (
     SpaceWords,
     check_candidates,
     spaces_that_may_win,
+    without_steps,
 )
 from .fits_to_all import FitsToAll
 from .placed_clustering import WholeClustering
@@ -329,6 +330,8 @@ class AutoClustering(WholeClustering):
             wider = SamplePartitions(*judged.more, words, over, deadline)
         near = NearRows.of(judged.x, judged.weights)
         candidates = spaces_that_may_win(self.candidates, kind, type(self).__name__)
+        if judged.stepped:
+            candidates = without_steps(candidates)
         return AutoChoice(
             near, partitions, wider, candidates, kind, float(self.budget), least, most
         )

@@ -47,6 +47,7 @@ def completed(
         evidence,
         scaling=judged.scaling,
         scaling_name=judged.scaling_name,
+        stepped_columns=judged.stepped,
         far_rows=judged.far,
         partition=partition,
         notes=notes,

@@ -14,6 +14,7 @@ from ..data.blocks import Blocks
 from ..data.chosen_scaling import chosen_scaling
 from ..engines import Engine
 from ..evidence.far_rows import far_rows
+from ..evidence.steps import spread_copies, stepped_columns
 from ..fitting.connected import AS_THEY_ARE
 from ..graphs.piece_points import GivenPoints, nearest_of_rows
 from ..runtime.checks import is_auto
@@ -37,7 +38,7 @@ SCALERS: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True)
 class JudgedRows:
-    """Distinct rows of a sample as they are judged."""
+    """Distinct rows of a sample as they are judged: spread where columns have few values."""
 
     x: Float64  # (m, d) scaled
     weights: Float64  # (m,)
@@ -47,6 +48,7 @@ class JudgedRows:
     scaling_name: str
     far: IntArray | None  # numbers of the rows far from a sample
     numbers: IntArray | None = None  # (m,) of the rows among all, where all are judged
+    stepped: tuple[int, ...] = ()  # columns of few values
 
     def scaled(self, x: Any) -> Any:
         """Return rows scaled as these are."""
@@ -80,12 +82,20 @@ def judged_rows(blocks: Blocks, scaling: str, engine: Engine, seed: int) -> Judg
         x = scalers[-1].transform(x)
     x = np.ascontiguousarray(x)
     found = JudgedRows(x, weights, (x, weights), tuple(scalers), said, name, far)
+    stepped = stepped_columns(x, weights, 2 * SAMPLE)
+    if len(stepped):
+        x, weights, copied = spread_copies(x, weights, stepped, 2 * SAMPLE, seed)
+        first, more = first[copied], (x, weights)
+        found = replace(found, x=x, weights=weights, more=more, stepped=tuple(stepped.tolist()))
     if n <= WHOLE:
         return replace(found, numbers=numbers[first])
     positions, weights = sample(population, min(n, TREE), rng)
     x, weights, _ = _joined(_rows(blocks, population.at(positions), weights), weights)
+    x = np.ascontiguousarray(found.scaled(x))
+    if len(stepped):
+        x, weights, _ = spread_copies(x, weights, stepped, 2 * TREE, seed)
     weights = weights * (found.weights.sum() / weights.sum())
-    return replace(found, more=(np.ascontiguousarray(found.scaled(x)), weights))
+    return replace(found, more=(x, weights))
 
 
 def _joined(x: Float64, weights: Float64) -> tuple[Float64, Float64, IntArray]:

@@ -42,6 +42,8 @@ CANDIDATES = {
     MANY: ("pieces", "plain", "graph", "communities"),
 }
 ON_A_PLANE = ("pieces", "plain", "graph", "covariances")
+# which would find the values themselves in columns of few
+BY_NEAREST_ROWS = ("pieces", "graph")
 
 
 class OutOfTimeError(Exception):
@@ -94,6 +96,11 @@ def spaces_that_may_win(candidates: Any, kind: str, name: str) -> tuple[str, ...
     if not left:
         raise ValueError(f"{name}(candidates={candidates!r}): none is left; name one.")
     return left
+
+
+def without_steps(spaces: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the spaces that may win where columns have few values; all where no other is left."""
+    return tuple(space for space in spaces if space not in BY_NEAREST_ROWS) or spaces
 
 
 @dataclass(frozen=True)

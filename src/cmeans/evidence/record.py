@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from ..data.arrays import IntArray
+from ..runtime.numerals import several
 
 HEADER = ("space", "clusters", "score", "agreement", "stability", "row visits", "")
 
@@ -73,6 +74,9 @@ class Evidence:
         of the drops, or the difference of the scores of the consensus; None where there is none.
     stable_numbers : all numbers of clusters that stand out, coarse to fine.
     scaling, scaling_name : what was done to the columns, in a sentence and by its name.
+    stepped_columns : numbers of the columns of few values, such as counts and grades: these were
+        spread over the steps between values before rows were judged, and spaces that go by the
+        nearest rows (pieces, graph) left out, as they would find the values themselves.
     kind : what the rows were taken for: "plane", "table" or "many columns".
     judged_rows, far_rows : how many rows were judged, and the numbers of rows that are far from all
         others, whether they were among these or not.
@@ -92,6 +96,7 @@ class Evidence:
     stable_numbers: list[int] = field(default_factory=list)
     scaling: str = "columns as they are"
     scaling_name: str = "none"
+    stepped_columns: tuple[int, ...] = ()
     kind: str = "plane"
     judged_rows: int = 0
     far_rows: IntArray | None = None
@@ -110,7 +115,14 @@ class Evidence:
             found.append(
                 f"The next best number is {self.second[0]}, behind by {self.second[1]:.2g}."
             )
-        found.append(f"Taken for a {self.kind}; {self.scaling}; {self.judged_rows:,} rows judged.")
+        spread = ""
+        if count := len(self.stepped_columns):
+            spread = (
+                f"; {several(count, 'column')} of few values spread over the steps between these"
+            )
+        found.append(
+            f"Taken for a {self.kind}; {self.scaling}{spread}; {self.judged_rows:,} rows judged."
+        )
         for left in self.left_out:
             found.append(f"Left out: {left.what}; budget={left.budget:.1e} includes it.")
         return found + self.notes
