@@ -96,6 +96,10 @@ class AutoClustering(WholeClustering):
     Notes
     -----
     Up to 3,000 rows are judged, of more a sample of 3,000 by weight, and rows that are far from it.
+    Columns of few values, such as counts, are spread over the steps between these to be judged, and
+    pieces and graphs, which would find the values themselves, left out where another space is a
+    candidate; the fit sees the rows as they are.
+
     Number given: the partition that divides the fewest near rows wins, with a tenth for agreement
     with the others; of tables the consensus of mixtures, or covariances where the budget has no
     room for it, unless connected pieces stand apart. Number unknown: the gains of
