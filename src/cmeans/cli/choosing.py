@@ -32,7 +32,9 @@ AS_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "covariances": ("gaussian", {}),
     "pieces": ("connected", {}),
     "communities": ("communities", {}),
+    "consensus": ("consensus", {}),
 }
+OF_MIXTURES = ("covariances", "consensus")
 TAKEN = ("n_clusters", "random_state", "n_jobs", "memory_budget", "missing")
 FEWEST = 50  # rows without empty cells that may speak for all
 
@@ -68,7 +70,7 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
     is_fit = x is rows.x and not rows.stay and known == (None, None, None)
     model = AutoClustering(
         request.words.get("n_clusters", "auto"),
-        candidates=able,
+        candidates=[f"not {space}" for space in AS_METHODS if space not in able] or "auto",
         scaling="none",  # they are scaled by the recipe of their table
         random_state=request.words.get("random_state", 0),
     )
@@ -83,7 +85,7 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
     for line in str(evidence).splitlines():
         screen.say(line)
     number, space = evidence.n_clusters, evidence.space
-    if "plain" in able and (number == 1 or (space == "covariances" and recipe.indicators)):
+    if "plain" in able and (number == 1 or (space in OF_MIXTURES and recipe.indicators)):
         space = "plain"  # zeros and ones have no covariances to speak of
     fitted = fits.made.get((space, number)) if is_fit else None
     return _as_method(replace(request, front=front, fitted=fitted), space, number), evidence

@@ -63,7 +63,7 @@ def summary_of_fit(
         "covariance": getattr(covariance, "shape", covariance),
         "log_likelihood": fitted.get("lower_bound_"),
         "kernel": name_of(model.kernel) if hasattr(model, "kernel") else None,
-        "metric": model.metric,
+        "metric": getattr(model, "metric", None),
         "gamma": fitted.get("gamma_"),
         "n_landmarks": getattr(model, "n_landmarks_", None),
         "approximation": fitted.get("approximation_"),

@@ -11,6 +11,7 @@ from .. import (
     AdaptivePossibilisticCMeans,
     CMeans,
     ConnectivityClustering,
+    ConsensusClustering,
     DaskEngine,
     FuzzyCMeans,
     GaussianMixture,
@@ -238,6 +239,7 @@ METHODS = {
     "sequential": MethodSpec(SequentialPossibilisticCMeans, True),
     "connected": MethodSpec(ConnectivityClustering),
     "communities": MethodSpec(ModularityClustering),
+    "consensus": MethodSpec(ConsensusClustering, True),
 }
 METHODS |= {name: MethodSpec.of_rule(name) for name in RULES if name not in METHODS}
 STREAM = MethodSpec(StreamingFuzzyCMeans, uncounted="as the rows speak for")

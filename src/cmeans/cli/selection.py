@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import __version__, select
 from ..fitting.arguments import Auto
+from ..fitting.fit import BaseCMeans
 from ..fitting.fit_plan import FitPlan
 from ..fitting.kernel_evidence import given_kernel
 from ..fitting.rows.finite import without_partial
@@ -42,7 +43,11 @@ from .output.run_file import RUN, as_toml
 from .output.terminal import Screen
 from .rows import files_of, refuse_inside
 
-SELECTABLE = {name: method for name, method in METHODS.items() if not method.finds_number}
+SELECTABLE = {
+    name: method
+    for name, method in METHODS.items()
+    if not method.finds_number and issubclass(method.estimator, BaseCMeans)
+}
 # options that a fit has not, or otherwise
 OWN = (
     "-c",

@@ -34,16 +34,16 @@ def clearness(model: Any, x: Any) -> dict[str, Any] | None:
     the rows whose largest membership is below 1/2, where these sum to one.
     """
     labels, n_clusters, unclear = model.labels_, len(model.get_feature_names_out()), None
+    rule = getattr(model, "rule_", None)  # a consensus has none, and memberships
     if (depths := vars(model).get("probabilities_")) is not None:
         measure, clear = "mean depth", depths
-    elif model.rule_.is_soft and "_nearest" in vars(model):
+    elif rule is None or (rule.is_soft and "_nearest" in vars(model)):
         top = vars(model).get("memberships_top_k_")
         measure = "mean largest membership"
         clear = (model.memberships_ if top is None else top.values).max(axis=1)
-        unclear = (
-            float(((clear < 0.5) & (labels >= 0)).mean()) if model.rule_.rows_sum_to_one else None
-        )
-    elif not model.rule_.is_soft and as_source(x) is None and n_clusters > 1:
+        if rule is None or rule.rows_sum_to_one:
+            unclear = float(((clear < 0.5) & (labels >= 0)).mean())
+    elif not rule.is_soft and as_source(x) is None and n_clusters > 1:
         step = -(-x.shape[0] // SAMPLE)
         nearest = np.partition(np.asarray(model.transform(x[::step]), dtype=np.float64), 1, axis=1)[
             :, :2
