@@ -116,10 +116,30 @@ def test_the_winner_of_the_choice_is_fitted_once(
         return usual(self, X, *given, **words)
 
     monkeypatch.setattr(GaussianMixture, "_fitted", counted)
-    chosen = cmeans("fit", file, "-c", "2-4", "--out", tmp_path / "chosen").summary
+    taken = "--missing", "partial"  # which the consensus does not take
+    chosen = cmeans("fit", file, "-c", "2-4", *taken, "--out", tmp_path / "chosen").summary
     assert (chosen["method"], chosen["n_clusters"], fits) == ("gaussian", 2, [0])
     words = "-c", 2, "--method", "gaussian", "--scale", chosen["scale"]
-    cmeans("fit", file, *words, "--out", tmp_path / "told")
+    cmeans("fit", file, *words, *taken, "--out", tmp_path / "told")
     assert fits == [0, 0]
     for name in ("labels.parquet", "model.safetensors"):
         assert (tmp_path / "chosen" / name).read_bytes() == (tmp_path / "told" / name).read_bytes()
+
+
+def test_tables_of_counts_are_clustered_by_a_consensus(cmeans: Command, tmp_path: Path) -> None:
+    """They were cut between zero and one of a column, or into its single values."""
+    rng, kinds = np.random.default_rng(3), np.resize([0, 1, 2], 300)
+    counts = rng.poisson(np.array([[1, 5, 9, 2], [6, 1, 2, 8], [3, 9, 1, 1]])[kinds])
+    np.savetxt(file := tmp_path / "x.csv", counts, "%d", ",", header="a,b,c,d", comments="")
+    out = tmp_path / "out"
+    ended = cmeans("fit", file, "--scale", "log", "--report", "--out", out)
+    summary = ended.summary
+    assert (summary["method"], summary["n_clusters_found"]) == ("consensus", 3)
+    assert "4 columns of few values" in ended.err
+    assert summary["clearness"]["measure"] == "mean largest membership"
+    assert adjusted_rand_score(kinds, pq.read_table(out / "labels.parquet")["label"]) > 0.9
+    predict = ["predict", out / "model.safetensors", file, "--out", tmp_path / "p.csv"]
+    assert cmeans(*predict).summary["sizes"] == summary["sizes"]
+    refused = cmeans("select", file, "--method", "consensus", "-c", "2-3", "-q")
+    assert refused.code == 2
+    assert "--method consensus: methods whose number of clusters is chosen are hard" in refused.err

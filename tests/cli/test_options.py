@@ -117,8 +117,8 @@ def test_defaults_where_methods_differ() -> None:
     assert FIT["beta"].help.endswith("at most beta times the second.")
     assert FIT["alpha"].help.startswith("adaptive: ")
     assert FIT["init"].help.startswith(
-        "all but probabilistic, sequential, connected and communities: How the first centres are "
-        "drawn. "
+        "all but probabilistic, sequential, connected, communities and consensus: How the first "
+        "centres are drawn. "
     )
     assert (FIT["alpha"].panel, FIT["sparsity"].help.partition(":")[0]) == (ADAPTIVE, "lambda")
 

@@ -239,7 +239,7 @@ METHODS = {
     "sequential": MethodSpec(SequentialPossibilisticCMeans, True),
     "connected": MethodSpec(ConnectivityClustering),
     "communities": MethodSpec(ModularityClustering),
-    "consensus": MethodSpec(ConsensusClustering, True),
+    "consensus": MethodSpec(ConsensusClustering, True, {"members": None}),
 }
 METHODS |= {name: MethodSpec.of_rule(name) for name in RULES if name not in METHODS}
 STREAM = MethodSpec(StreamingFuzzyCMeans, uncounted="as the rows speak for")

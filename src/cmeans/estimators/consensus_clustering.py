@@ -50,7 +50,7 @@ class ConsensusClustering(PlacedClustering[IntArray]):
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters of the consensus. Members may have others.
+        Number of clusters. Members may have others.
     members : None or list of estimators, default=None
         Clusterings, of this library or others, that have `fit` and `predict`. One that is fitted is
         taken as it is, others are fitted to X with its weights. None: eight `GaussianMixture` of

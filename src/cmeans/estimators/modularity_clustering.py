@@ -55,7 +55,7 @@ class ModularityClustering(CommunityAnswers):
         1/32 to 2.8 at which runs agree best with each other and with those within a factor of two,
         less .04 for each factor of two from 1. 1: modularity as Newman defined it.
     n_neighbors : int, default=15
-        Neighbours of each row, by weight. An edge is there if either of two rows lists the other.
+        Neighbours of a row, by weight. An edge is there if either of two rows lists the other.
         Rows of more than 50 columns are compared along their first 50 principal axes.
     edges : "scaling", "equal" or "shared", default="scaling"
         What an edge weighs. "scaling": exp(-d^2 / (s_i s_j)), s the distance to a row's seventh
