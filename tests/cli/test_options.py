@@ -52,7 +52,7 @@ def test_every_parameter_is_an_option_and_says_what_it_is() -> None:
         for option in options.values():
             assert option.help.endswith("."), option
             assert not set('"`') & set(option.help), option
-            assert len(option.help) < 250, option
+            assert len(option.help) < 260, option
             assert option.default, option
 
 
