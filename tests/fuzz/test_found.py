@@ -210,6 +210,20 @@ class TestModelFiles:
         with pytest.raises(ValueError, match=r"not those of the (tree|rows)"):
             cmeans.load(file)
 
+    @pytest.mark.parametrize("share", [-1.0, 1e200])
+    def test_shares_that_are_none(self, share: float, tmp_path: Path) -> None:
+        """They were read, and distances were infinite."""
+        members = [cmeans.KernelKMeans(k, kernel="linear", random_state=0) for k in (2, 3)]
+        model = cmeans.ConsensusClustering(3, members=members, random_state=0).fit(X)
+        cmeans.save(model, tmp_path / "model")
+
+        def change(_: Any, arrays: Any) -> None:
+            arrays["_co_association.shares"][0, 0] = share
+
+        change_by_hand(tmp_path / "model", change)
+        with pytest.raises(ValueError, match="shares of a weight lie between 0 and 1"):
+            cmeans.load(tmp_path / "model")
+
     def test_a_power_that_no_float_holds(self, answers: dict[str, Path], tmp_path: Path) -> None:
         file = Path(shutil.copy(answers["connectivity"], tmp_path / "model"))
         change_by_hand(file, lambda header, _: header["fitted"].update(_power=10**400))

@@ -15,6 +15,7 @@ from ..runtime.stored_classes import stored
 
 Mask = npt.NDArray[np.bool_]
 ROWS_AT_ONCE = 16_384
+ROUNDING = 1e-9  # of a share
 
 
 @stored
@@ -36,6 +37,8 @@ class CoAssociation:
             raise ValueError(
                 f"CoAssociation: shares {self.shares.shape} are not of {self.first} clusters"
             )
+        if not ((self.shares >= 0) & (self.shares <= 1 + ROUNDING)).all():
+            raise ValueError("CoAssociation: shares of a weight lie between 0 and 1")
 
     @property
     def n_members(self) -> int:
