@@ -238,7 +238,7 @@ def test_rows_that_are_copied_are_decoded_in_the_first_sweep(n_threads: int) -> 
         with ThreadPoolExecutor(n_threads) as pool:
             assert all(pool.map(walked, range(0, 400, 100)))
         waited_for(lambda: len(rows._kept.copy.slabs) == 40)
-        if not sweep:
+        if sweep < 2:  # once threads that were late in the first have ended
             first = decoder.count.copy()
     assert decoder.count == first
     # threads that meet at a slab may both decode it
