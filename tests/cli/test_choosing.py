@@ -126,7 +126,9 @@ def test_the_winner_of_the_choice_is_fitted_once(
         assert (tmp_path / "chosen" / name).read_bytes() == (tmp_path / "told" / name).read_bytes()
 
 
-def test_tables_of_counts_are_clustered_by_a_consensus(cmeans: Command, tmp_path: Path) -> None:
+def test_tables_of_counts_are_clustered_by_a_consensus(
+    cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They were cut between zero and one of a column, or into its single values."""
     rng, kinds = np.random.default_rng(3), np.resize([0, 1, 2], 300)
     counts = rng.poisson(np.array([[1, 5, 9, 2], [6, 1, 2, 8], [3, 9, 1, 1]])[kinds])
@@ -140,6 +142,11 @@ def test_tables_of_counts_are_clustered_by_a_consensus(cmeans: Command, tmp_path
     assert adjusted_rand_score(kinds, pq.read_table(out / "labels.parquet")["label"]) > 0.9
     predict = ["predict", out / "model.safetensors", file, "--out", tmp_path / "p.csv"]
     assert cmeans(*predict).summary["sizes"] == summary["sizes"]
+    monkeypatch.setattr("cmeans.cli.fit_rows.SHARE", 10**9)  # so that the rows stay in the file
+    words = "--scale", "log", "--memory-budget", "1GB", "--out", tmp_path / "stay"
+    staying = cmeans("fit", file, *words)
+    assert staying.summary["method"] == "gaussian"
+    assert "rows stay where they are" in staying.err
     refused = cmeans("select", file, "--method", "consensus", "-c", "2-3", "-q")
     assert refused.code == 2
     assert "--method consensus: methods whose number of clusters is chosen are hard" in refused.err

@@ -65,6 +65,8 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
     holes = reading.words.get("missing") == PARTIAL and not whole
     if holes:
         able = _able(replace(request, words=request.words | {"missing": PARTIAL}), AS_METHODS)
+    if rows.stay:  # which eight mixtures would read hundreds of times
+        able = [space for space in able if space != "consensus"] or able
     x, weight = _judged(rows, recipe, holes, screen)
     known = (request.checkpoint, request.known_labels, request.must_link)
     is_fit = x is rows.x and not rows.stay and known == (None, None, None)
