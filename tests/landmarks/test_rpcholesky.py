@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from cmeans import FuzzyCMeans, KernelKMeans, PossibilisticCMeans
+from cmeans import FuzzyCMeans, KernelKMeans, Landmarks, PossibilisticCMeans
 from cmeans.data.limits import Limits
 from cmeans.kernels import Polynomial, Sigmoid
 from cmeans.landmarks.rpcholesky import PartialCholesky
 from cmeans.landmarks.select import spanning_rows
 from cmeans.papers import GradientLandmarks
 from cmeans.sampling.pairwise import MatrixAffinity
+from cmeans.spaces import spanning
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
 
@@ -388,6 +389,32 @@ def test_every_estimator_may_fold_over_few_rows(make):
     assert spanned.n_landmarks_ is not None
     np.testing.assert_allclose(spanned.memberships_, few.memberships_, atol=1e-6)
     np.testing.assert_array_equal(spanned.labels_, few.labels_)
+
+
+@pytest.mark.parametrize(
+    "landmarks", [np.arange(0, 1100, 5), Landmarks(220, method="uniform")], ids=["given", "drawn"]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_of_landmarks_that_others_span_few_are_used(landmarks, dtype, monkeypatch):
+    """The partition is that over all of them."""
+    X = groups(1100, seed=1).astype(dtype)
+    words = {"kernel": "rbf", "gamma": 0.05, "init": np.arange(3), "tol": 1e-8, "random_state": 0}
+    few = FuzzyCMeans(3, m=1.5, landmarks=landmarks, **words).fit(X)
+    monkeypatch.setattr(spanning, "MANY", 1000)
+    all_of_them = FuzzyCMeans(3, m=1.5, landmarks=landmarks, **words).fit(X)
+    assert all_of_them.n_landmarks_ == 220
+    assert few.n_landmarks_ <= 55
+    assert set(few.landmark_indices_) <= set(all_of_them.landmark_indices_)
+    np.testing.assert_array_equal(X[few.landmark_indices_], few.landmarks_)
+    tolerance = 1e-7 if dtype is np.float64 else 1e-3
+    np.testing.assert_allclose(few.memberships_, all_of_them.memberships_, atol=tolerance)
+
+
+def test_landmarks_that_none_of_them_spans_are_all_used():
+    model = FuzzyCMeans(
+        3, kernel="rbf", gamma=50.0, landmarks=np.arange(0, 1100, 5), max_iter=2, tol=1.0
+    ).fit(groups(1100, seed=1))
+    np.testing.assert_array_equal(model.landmark_indices_, np.arange(0, 1100, 5))
 
 
 def test_of_few_rows_the_whole_matrix_is_folded():

@@ -10,9 +10,10 @@ import cmeans
 import cmeans.data.blocks
 import naive
 from cmeans.engines import ThreadEngine
-from cmeans.papers import PrintedCMeans, PrintedFuzzy, PrintedPossibilistic
+from cmeans.papers import PrintedCMeans, PrintedFuzzy, PrintedPossibilistic, printed_cmeans
 from cmeans.papers.printed_cmeans import ChangePass
 from cmeans.rules import Fuzzy, Hard, Possibilistic
+from cmeans.sweeps.choice import assign_for
 from cmeans.sweeps.represented_rows import RepresentedRows
 from cmeans.sweeps.state import State
 from limited import limited
@@ -44,6 +45,41 @@ def test_the_largest_change_of_a_membership_over_many_blocks(rule, n_landmarks, 
         .value
     )
     assert largest == pytest.approx(np.abs(now - then).max(), rel=1e-9)
+
+
+def test_memberships_of_the_sweep_before_are_not_made_again(monkeypatch):
+    """Of two passes that follow each other; another rule makes its own."""
+    model, made = fitted(landmarks=20), []
+
+    def counting(*words, **more):
+        assign = assign_for(*words, **more)
+
+        def counted(rows, space, rule, state, *rest):
+            made.append(state)
+            return assign(rows, space, rule, state, *rest)
+
+        return counted
+
+    monkeypatch.setattr(printed_cmeans, "assign_for", counting)
+    blocks = cmeans.data.blocks.Blocks(X, np.ones(len(X)), limits=model._limits)
+    rows = RepresentedRows(model._space, blocks, 0, training=False)
+    orders = [0, 1, 2], [0, 0, 1], [2, 2, 0]
+    states = [State(model._state.centres[order], None) for order in orders]
+    first, second = Fuzzy(2.0), Fuzzy(1.5)
+    passes = [(first, 0, 1), (first, 1, 2), (second, 1, 2), (second, 2, 0)]
+    for rule, before, at in passes:
+        found = ThreadEngine(1).fold(rows, ChangePass(rule, states[before], states[at])).value
+        then, now = (
+            rule.memberships(rows_distances(model._space, states[which]), None)
+            for which in (before, at)
+        )
+        assert found == pytest.approx(np.abs(now - then).max(), rel=1e-9)
+    assert [next(n for n in range(3) if states[n] is state) for state in made] == [
+        *(0, 1),
+        *(2,),
+        *(1, 2),
+        *(0,),
+    ]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])

@@ -12,7 +12,7 @@ from ..data.scaling import Units
 from ..kernels import Kernel
 from ..runtime.checks import integer, one_of, real
 from ..runtime.parameter_object import ParameterObject
-from ..spaces import LandmarkSpace, landmark_space
+from ..spaces import LandmarkSpace, landmark_space, over_few
 from .arguments import (
     Auto,
     SpaceParameters,
@@ -54,7 +54,8 @@ class Landmarks(ParameterObject):
         added, 64 at a time, until the error of comparing two partitions is at most this share of
         what one costs (`approximation_`), or they leave out less than 1% of the variance.
     points : (s, d) points or (s,) row numbers, default=None
-        The landmarks themselves, which sets their number too.
+        The landmarks themselves, which sets their number too. Where a quarter of 64 or more of them
+        span the others but for rounding, the fit works with those.
 
     Raises
     ------
@@ -111,12 +112,17 @@ class Landmarks(ParameterObject):
         dtype: Any,
         *,
         spherical: bool = False,
-    ) -> LandmarkSpace:
-        """Return the space over landmarks (s, d) for rows of a dtype; `gram` is K_ss where the
-        kernel cannot compute it, `spherical` whether centres have length 1."""
-        return landmark_space(
+    ) -> tuple[LandmarkSpace, IntArray]:
+        """Return the space over landmarks (s, d) for rows of a dtype, and which of them it is over:
+        a few, where these span the others.
+
+        `gram` is K_ss where the kernel cannot compute it, `spherical` whether centres have length
+        1.
+        """
+        space = landmark_space(
             kernel, points, gram, dtype, factor=self.is_factored, spherical=spherical
         )
+        return over_few(space, dtype)
 
 
 AUTOMATIC = Landmarks()

@@ -149,9 +149,8 @@ def build_geometry(request: SpaceRequest) -> Geometry:
         if rows is None:
             return geometry.over(exact, np.arange(blocks.n_rows))
         points = blocks.take(rows).x
-    return geometry.over(
-        landmarks.space(kernel, points, None, blocks.x.dtype, spherical=spherical), rows
-    )
+    space, used = landmarks.space(kernel, points, None, blocks.x.dtype, spherical=spherical)
+    return geometry.over(space, None if rows is None else rows[used])
 
 
 def _of_graph(geometry: Geometry, *, spherical: bool) -> Geometry:
@@ -337,10 +336,10 @@ def _precomputed(request: SpaceRequest) -> Geometry:
         listed = _chosen_rows(request, plain)
         if listed is None:
             return plain
-    basis = blocks.take(listed)
-    gram = host_float64(kernel.prepare(listed)(basis.x))
-    space = landmarks.space(kernel, listed, gram, blocks.x.dtype, spherical=request.spherical)
-    return replace(plain, space=space, landmark_rows=listed, basis=basis, former=plain)
+    gram = host_float64(kernel.prepare(listed)(blocks.take(listed).x))
+    space, used = landmarks.space(kernel, listed, gram, blocks.x.dtype, spherical=request.spherical)
+    listed = listed[used]
+    return replace(plain.over(space, listed), basis=blocks.take(listed))
 
 
 def _columns_only(request: SpaceRequest, blocks: Blocks, listed: IntArray, diag: Any) -> Geometry:
@@ -349,10 +348,11 @@ def _columns_only(request: SpaceRequest, blocks: Blocks, listed: IntArray, diag:
     basis = blocks.take(listed)
     gram = host_float64(basis.x)
     columns, dtype = np.arange(len(listed)), blocks.x.dtype
-    space = landmarks.space(kernel, columns, gram, dtype, spherical=request.spherical)
+    space, used = landmarks.space(kernel, columns, gram, dtype, spherical=request.spherical)
+    listed, basis = listed[used], blocks.take(listed[used])
     blocks = replace(request, blocks=blocks).without_empty_rows(space)
     factored = landmarks.factored()
-    known = space if factored is landmarks else factored.space(kernel, columns, gram, dtype)
+    known = space if factored is landmarks else factored.space(kernel, columns, gram, dtype)[0]
     geometry = Geometry(blocks, kernel, space, request.n_clusters, None, listed, basis, known)
     geometry.complain(estimator_name)
     return geometry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..data.arrays import dense_like, namespace
+from ..data.arrays import Array, dense_like, namespace
 from ..data.outputs import RowOutputs
 from ..engines import Pass
 from ..estimators.cmeans import CMeans
@@ -28,6 +28,14 @@ class Largest:
         return self if self.value >= other.value else other
 
 
+class LastMemberships:
+    """The memberships of the rows of each task as a pass over them found them last, with the rule
+    and the state that made them."""
+
+    def __init__(self, rows: RepresentedRows) -> None:
+        self.by_task: dict[int, tuple[Rule, State, Array]] = {}
+
+
 @dataclass(frozen=True)
 class ChangePass(Pass[Largest]):
     """The largest change of a membership between two states, max |u - u'|."""
@@ -36,27 +44,31 @@ class ChangePass(Pass[Largest]):
     before: State
     at: State
 
-    def prepare(self, rows: RepresentedRows) -> list[tuple[State, AssignFunction]]:
+    def prepare(self, rows: RepresentedRows) -> dict[int, AssignFunction]:
         # each has its own, which keeps the centres of a state as they meet the rows
         c = len(self.at.centres)
-        return [
-            (state, assign_for(rows, rows.space, self.rule, c, plain=False))
+        return {
+            id(state): assign_for(rows, rows.space, self.rule, c, plain=False)
             for state in (self.before, self.at)
-        ]
+        }
 
     def work(
-        self, rows: RepresentedRows, task: int, prepared: list[tuple[State, AssignFunction]]
+        self, rows: RepresentedRows, task: int, prepared: dict[int, AssignFunction]
     ) -> Largest:
-        c, like, (first, last) = (
-            len(self.at.centres),
-            dense_like(rows.blocks.x),
-            rows.task_range(task),
-        )
-        outs = []
-        for state, assign in prepared:
-            outs.append(RowOutputs.empty(last - first, c, like, first, self.rule.most_clusters))
-            assign(rows, rows.space, self.rule, state, task, outs[-1])
-        then, now = (out.dense_memberships(c) for out in outs)
+        first, last = rows.task_range(task)
+        c, like, most = len(self.at.centres), dense_like(rows.blocks.x), self.rule.most_clusters
+
+        def memberships(state: State) -> Array:
+            out = RowOutputs.empty(last - first, c, like, first, most)
+            prepared[id(state)](rows, rows.space, self.rule, state, task, out)
+            return out.dense_memberships(c)
+
+        kept = rows.beside(LastMemberships).by_task
+        rule, state, then = kept.get(task, (None, None, None))
+        if rule is not self.rule or state is not self.before:
+            then = memberships(self.before)
+        now = memberships(self.at)
+        kept[task] = self.rule, self.at, now
         change = abs(now - then)
         return Largest(float(namespace(change).max(change)))
 

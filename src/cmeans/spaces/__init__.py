@@ -10,7 +10,7 @@ from .member_scatter import MemberScatter
 from .metrics import Metrics
 from .products import ProductSpace
 from .rows import ProductRows, Rows, RowValues, View
-from .spanning import spanning_space
+from .spanning import over_few, spanning_space
 
 __all__ = [
     "SPACES",
@@ -33,6 +33,7 @@ __all__ = [
     "checked_gram",
     "gram_matrix",
     "landmark_space",
+    "over_few",
     "row_scales",
     "solver_tolerance",
     "spanning_space",

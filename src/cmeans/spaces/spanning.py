@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..data.arrays import Array, Float64, take
+from ..data.arrays import Array, Float64, IntArray, take
 from ..data.precision import resolution
 from ..kernels import Kernel
 from .conjugate_gradients import solver_tolerance
 from .kernel_centring import Centring
 from .landmark import LandmarkSpace, gram_matrix, landmark_space
 from .whiteners import inverse_transposed, pivoted_cholesky, pivoted_whitener
+
+MANY = 64  # landmarks from which on a space may do without some of them
+FEW = 4  # of which at most one is needed then
 
 
 def spanning_space(kernel: Kernel, rows: Array, dtype: Any) -> LandmarkSpace:
@@ -53,6 +56,29 @@ def spanning_space(kernel: Kernel, rows: Array, dtype: Any) -> LandmarkSpace:
         pivoted_whitener(centring.gram(pivot_gram), cut),
         solver_tolerance(dtype),
     )
+
+
+def over_few(space: LandmarkSpace, dtype: Any) -> tuple[LandmarkSpace, IntArray]:
+    """Return the same span for rows of a dtype over as few of its landmarks as span the others but
+    for rounding, and their numbers; over all, where they are not `MANY`, or more than one in `FEW`
+    is needed."""
+    count, kernel, gram = space.n_landmarks, space.kernel, space.gram
+    all_of_them, most = np.arange(count), count // FEW
+    if (
+        count < MANY
+        or gram is None
+        or not 0 < space.n_coordinates <= most
+        or not kernel.positive_definite
+    ):
+        return space, all_of_them
+    # What is left out of a landmark is less than its values can tell.
+    cut = 1e-7 if resolution(dtype) > 1e-10 else 1e-11
+    pivots, _ = pivoted_cholesky(gram, cut * space.mean_square / float(np.diag(gram).max()))
+    if len(pivots) > most:
+        return space, all_of_them
+    needed = np.sort(pivots)
+    points, few = take(space.points, needed), gram[np.ix_(needed, needed)]
+    return landmark_space(kernel, points, few, dtype, spherical=space.spherical), needed
 
 
 def _gram_about(row: int, gram: Float64) -> Float64:
