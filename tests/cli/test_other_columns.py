@@ -150,6 +150,18 @@ def test_arrays_have_no_such_columns(cmeans: Command, tmp_path: Path) -> None:
         ) == (2, True)
 
 
+@pytest.mark.parametrize(
+    "words", ["--missing-values=-9999", "--decimal=,", "--thousands=."], ids=str
+)
+def test_numbers_of_arrays_are_not_written(cmeans: Command, tmp_path: Path, words: str) -> None:
+    """ "none" is what they hold anyway."""
+    np.save(tmp_path / "x.npy", np.eye(9))
+    ended = cmeans("fit", tmp_path / "x.npy", "-c", 3, words, "--out", tmp_path / "o", "-q")
+    assert (ended.code, "NaN alone stands for nothing" in ended.err) == (2, True)
+    same = ("fit", tmp_path / "x.npy", "-c", 3, "--missing-values=none", "--out", tmp_path / "o")
+    assert cmeans(*same, "-q").code == 0
+
+
 @pytest.mark.parametrize("most", [None, 0])
 def test_as_scikit_learn_encodes(file: Path, people: pa.Table, most: int | None) -> None:
     """In memory and from the file, in blocks."""

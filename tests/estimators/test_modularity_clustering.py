@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -267,6 +269,18 @@ def test_boundaries_through_clusters_are_doubted(X: np.ndarray) -> None:
     assert ratios[-1] >= 0.45
     one, other = model.doubtful_pairs_[0]
     assert any(f"{one} and {other} ({ratios[0]:.2f})" in str(one_of.message) for one_of in heard)
+
+
+@pytest.mark.filterwarnings("ignore:.*no stable level:UserWarning")
+def test_communities_that_are_single_values_are_told() -> None:
+    """Of two columns of counts; not where every value is one, or of three columns."""
+    counts = np.random.default_rng(0).poisson([[1, 8, 3], [6, 1, 3], [3, 3, 15]] * 700)
+    with pytest.warns(UserWarning, match="communities are equal rows, as of columns of counts"):
+        ModularityClustering().fit(counts[:, :2].astype(float))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*are equal rows")
+        ModularityClustering().fit(counts.astype(float))
+        ModularityClustering().fit(np.repeat(np.eye(3), 40, axis=0) + np.arange(120)[:, None] % 4)
 
 
 def test_clusters_are_not_doubted() -> None:

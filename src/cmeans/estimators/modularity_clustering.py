@@ -33,6 +33,7 @@ from .community_answers import CommunityAnswers
 from .graph_clustering import METRICS
 
 NAMED = 5  # pairs of communities in a warning
+MANY_VALUES = 10  # communities of equal rows, which are seldom what is sought
 
 
 class ModularityClustering(CommunityAnswers):
@@ -297,6 +298,15 @@ class ModularityClustering(CommunityAnswers):
     def _tell_doubts(self, found: StableCommunities) -> None:
         """Warn of communities that are not stable, and of those that may be no clusters."""
         name = type(self).__name__
+        nodes = np.unique(np.stack([self._point_of_row, self.labels_]), axis=1)
+        values = np.bincount(nodes[1, nodes[1] >= 0], minlength=1)
+        single = int((values == 1).sum())
+        if single >= MANY_VALUES and 2 * single > len(values) and len(values) < values.sum():
+            warn(
+                f"{name}: {single} of {len(values)} communities are equal rows, as of columns of "
+                "counts or grades, whose nearest neighbours are each other. Give n_clusters, or "
+                "take cmeans.cluster(X), which judges such columns by the steps between values."
+            )
         if not found.is_stable:
             seen = f"runs agree by {found.stability:.2f} at best, where {STABLE} is stable"
             if np.isinf(found.stability):

@@ -54,8 +54,8 @@ class Landmarks(ParameterObject):
         added, 64 at a time, until the error of comparing two partitions is at most this share of
         what one costs (`approximation_`), or they leave out less than 1% of the variance.
     points : (s, d) points or (s,) row numbers, default=None
-        The landmarks themselves, which sets their number too. Where a quarter of 64 or more of them
-        span the others but for rounding, the fit works with those.
+        The landmarks themselves, which sets their number too. Of 64 or more a fit works with those
+        that span the others but for rounding, where half of them or fewer do.
 
     Raises
     ------

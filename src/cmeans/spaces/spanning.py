@@ -15,7 +15,7 @@ from .landmark import LandmarkSpace, gram_matrix, landmark_space
 from .whiteners import inverse_transposed, pivoted_cholesky, pivoted_whitener
 
 MANY = 64  # landmarks from which on a space may do without some of them
-FEW = 4  # of which at most one is needed then
+FEW = 2  # of which at most one is needed then
 
 
 def spanning_space(kernel: Kernel, rows: Array, dtype: Any) -> LandmarkSpace:

@@ -18,8 +18,9 @@ from ..files.schema import Field, Header, ReadOptions, Spelling
 from ..files.tables import FileTable
 from ..row_source import ColumnLabel, RowsError
 from .made_columns import Categories, Cyclic, Days, MadeColumns, Sphere
-from .recognition import TEXT, ColumnHints, date_format, later_sentinels, recognised
+from .recognition import TEXT, ColumnHints, date_format, recognised
 from .scaling import learn_scaling
+from .sentinels import later_sentinels
 from .table_recipe import TableRecipe, learn_categories
 
 _SAMPLED = 1_000  # rows that show the format of dates
@@ -90,11 +91,27 @@ def front_of(asked: ReadOptions, words: TableWords, no_data: Collection[ColumnLa
                 f"{asked.spell(name)}: {asked.file} holds numbers alone; CSV, Parquet and Arrow "
                 "have columns of other kinds."
             )
+        _refuse_written(asked, words)
         return Front(TableRecipe())
     # all files where categories are to be found in all
     others = [open_file(file, plain) for file in files[1:] if words.categorical]
     tables = [first, *(table for table in others if isinstance(table, FileTable))]
     return front_of_tables(tables, asked, words, no_data)
+
+
+def _refuse_written(asked: ReadOptions, words: TableWords) -> None:
+    """Refuse words on how cells are written, of an array, which has numbers and NaN."""
+    written = {
+        "decimal": words.decimal,
+        "thousands": words.thousands,
+        "missing_values": list(words.written.missing),
+    }
+    for argument, value in written.items():
+        if value:
+            raise RowsError(
+                f"{asked.spell(argument, value)}: {asked.file} holds an array of numbers, in which "
+                "NaN alone stands for nothing."
+            )
 
 
 def front_of_tables(

@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from ..arrow_library import pa
-from ..blocks import spans
 from ..files.notation import (
     BLANKS,
     Notation,
@@ -27,10 +25,9 @@ from ..files.notation import (
 from ..files.schema import Field, Header, Spelling
 from ..files.tables import FileTable
 from ..files.text import brief, is_number
-from ..row_source import ColumnLabel, RowsError, StoredRows, as_source
-from ..scaling import extremes
-from ..scratch import ScratchRows
+from ..row_source import ColumnLabel, RowsError
 from .made_columns import ISO, date_formats_of
+from .sentinels import KEEP, note_sentinels, ways_out
 
 _ROWS = 1_000  # that are looked at
 _CELLS = 100_000  # at most
@@ -42,10 +39,6 @@ _MOST_CATEGORIES = 30
 _MARKERS = 3  # different cells that are no numbers in a column of numbers, at most
 _MARKER_LETTERS = 14
 _NUMBERS = 0.6  # of the cells of a column with markers
-_SENTINELS = frozenset(
-    sign * number for number in (99, 999, 9999, 99999, 999999, 9999999) for sign in (1, -1)
-) | {-9.0}
-_FAR = 2.0  # ranges of the others that such a number is away from them
 _ID = re.compile(
     r"(?:^|[_\W])(?:ids?|uuid|guid|key|nr|no|index|rownum)$|^(?:id|uuid)[_\W]|(?<=[a-z])(?:ID|Id|Nr|No)$",
     re.ASCII,
@@ -54,7 +47,6 @@ _CODE = re.compile(r"0\d\d+")  # two digits are those of hours and months
 TEXT, _CODES = "text", "codes with leading zeros"  # kinds of columns that are left out
 _NOTHING = frozenset(pa.csv.ConvertOptions().null_values)
 Fitting = Callable[[Collection[str]], Sequence[Notation]]  # the notations of some cells
-KEEP = "none"  # in place of markers: there are none
 
 
 @dataclass(frozen=True)
@@ -134,7 +126,7 @@ def recognised(table: FileTable, given: ColumnHints) -> Recognition:
             numbers = _written(found, header, column, cells, table.separator, as_told)
         if numbers is not None:
             if given.missing is None:
-                _note_sentinels(found.doubtful, column.label, numbers)
+                note_sentinels(found.doubtful, column.label, numbers)
             if every and not cells and sample[at]:
                 found.left_out[column.label] = "empty"
             elif every and _are_codes(cells):
@@ -147,36 +139,9 @@ def recognised(table: FileTable, given: ColumnHints) -> Recognition:
             found.left_out[column.label] = _kind_of(found, column, cells)
     if found.doubtful:
         noted = _noted(found.doubtful, sample)
-        raise RowsError(f"{header.where}: {noted}; {_ways(found.doubtful, header.spell)}.")
+        raise RowsError(f"{header.where}: {noted}; {ways_out(found.doubtful, header.spell)}.")
     _keep_one(found, header, given)
     return found
-
-
-def _ways(doubtful: Mapping[str, str], spell: Spelling) -> str:
-    return (
-        f"where that stands for nothing, say {spell('missing_values', list(doubtful))}, else "
-        f"{spell('missing_values', [KEEP])}"
-    )
-
-
-def later_sentinels(x: Any, columns: Sequence[ColumnLabel], spell: Spelling) -> str:
-    """Return what is told of numbers that seem to stand for nothing in rows that have been read, of
-    which the first showed none; nothing of rows that stay where they are."""
-    source, doubtful = as_source(x), dict[str, str]()
-    if scipy.sparse.issparse(x) or not (source is None or isinstance(source, ScratchRows)):
-        return ""
-    low, high = extremes(x, None)
-    for at, label in enumerate(columns):
-        if not _SENTINELS.isdisjoint((low[at], high[at])):
-            parts = (x[:, at],) if source is None else _column(source, at)
-            cells = np.concatenate([part.astype(np.float64) for part in parts])
-            _note_sentinels(doubtful, label, cells[~np.isnan(cells)])
-    return f"{', '.join(doubtful.values())}; {_ways(doubtful, spell)}" if doubtful else ""
-
-
-def _column(source: StoredRows, at: int) -> Iterator[NDArray[Any]]:
-    for start, stop in spans(len(source), _CELLS):
-        yield source.read(start, stop)[:, at]
 
 
 def _noted(doubtful: Mapping[str, str], sample: Sequence[Sequence[Any]]) -> str:
@@ -321,26 +286,6 @@ def _two_notations(cells: Sequence[str], separator: str) -> tuple[str, str] | No
 def _are_written(cells: Sequence[Any]) -> bool:
     """True of text that no program writes for numbers; codes such as 007 stay text."""
     return all(isinstance(cell, str) for cell in cells) and _numbers(cells) is None
-
-
-def _note_sentinels(
-    doubtful: dict[str, str], label: ColumnLabel, numbers: NDArray[np.float64]
-) -> None:
-    """Note numbers such as -9999 that are far from all others of a column, and seem to stand for
-    nothing; of several columns that hold one the first few."""
-    for sentinel in sorted(_SENTINELS.intersection(np.unique(numbers).tolist())):
-        others = numbers[numbers != sentinel]
-        if len(others) < _FEWEST // 2:
-            continue
-        low, high = float(others.min()), float(others.max())
-        if max(low - sentinel, sentinel - high) > _FAR * max(high - low, 1e-9):
-            count = len(numbers) - len(others)
-            said = doubtful.get(text := f"{sentinel:.0f}", "")
-            if said.count(" holds ") < _MARKERS:
-                doubtful[text] = (said and f"{said}, ") + (
-                    f"column {label!r} holds {text} in {count:,} of {len(numbers):,} cells, far "
-                    f"from all others ({low:g} to {high:g})"
-                )
 
 
 def _are_codes(cells: Sequence[Any]) -> bool:
