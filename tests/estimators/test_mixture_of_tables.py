@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import PowerTransformer
 
 import cmeans
-from cmeans import Covariance, FuzzyCMeans, GaussianMixture
+from cmeans import Covariance, FuzzyCMeans, GaussianMixture, native
 
 SHAPES = ("full", "diag", "tied", "spherical")
 
@@ -51,6 +51,27 @@ def test_tails_are_those_of_student(shape) -> None:
     np.testing.assert_allclose(model.memberships_, expected, atol=1e-9)
     assert (np.diff(model.objective_history_) <= 1e-9 * abs(model.objective_)).all()
     np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("dtype", "rounding"), [(np.float64, None), (np.float32, "auto")])
+def test_tails_in_native_code_are_those_of_the_formulas(
+    shape, dtype, rounding, monkeypatch
+) -> None:
+    """With weights, some of them zero, and, where columns are rounded, the errors of these."""
+    X, weight = rows(300), np.random.default_rng(0).uniform(0, 2, 300)
+    weight[::9] = 0.0
+    X = (np.rint(2 * X) / 2 if rounding else X).astype(dtype)
+    covariance = Covariance(shape, df=5.0, rounding=rounding)
+    fits = []
+    for is_native in (True, False):
+        monkeypatch.setattr(native, "is_available", lambda is_native=is_native: is_native)
+        model = mixture(covariance, init=X[:3], search=None, max_iter=4, tol=1e-2)
+        fits.append(model.fit(X, sample_weight=weight))
+    exact = {"rtol": 1e-9, "atol": 1e-9} if dtype is np.float64 else {"rtol": 1e-3, "atol": 1e-3}
+    for name in ("means_", "covariances_", "weights_", "memberships_", "objective_"):
+        np.testing.assert_allclose(*(getattr(model, name) for model in fits), **exact)
+    assert fits[0].n_iter_ == fits[1].n_iter_
 
 
 def test_tails_without_a_prior_end_where_their_equations_hold() -> None:

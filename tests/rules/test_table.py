@@ -187,6 +187,7 @@ def test_native_functions_are_there():
         cmeans.rules.SizedFuzzy(1.5),
         cmeans.rules.SizedEntropy(0.5),
         cmeans.rules.NoiseMixture(1.0),
+        cmeans.rules.StudentMixture(5.0, 3),
     ]
     rules += [cmeans.rules.NoiseFuzzy(1.5, delta=2.0), cmeans.rules.NoiseFuzzy(2.0, delta=3.0)]
     rules.insert(7, cmeans.rules.PolynomialFuzzy(0.4))

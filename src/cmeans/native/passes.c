@@ -40,6 +40,14 @@ static void add_hard_mass(const struct tile *tile, int64_t start, const struct s
     }
 }
 
+static void add_pulled(const struct tile *tile, int64_t clusters, double *pulled) {
+    for (int64_t j = 0; j < clusters; j++) {
+        lanes part = all(0);
+        ACROSS(t) part = add(part, load(tile->u + j * TILE + t));
+        pulled[j] += sum(part);
+    }
+}
+
 /* The sums of one sweep over CSR rows. */
 static int sweep_csr(const struct rows *rows, const struct centres *centres, const struct rule *rule, const struct sums *sums) {
     const int64_t clusters = centres->clusters, pitch = centres->pitch;
@@ -101,6 +109,8 @@ int EXPORTED(sweep)(const struct rows *rows, const struct centres *centres, cons
             if (labelling)
                 label_by_membership(&tile, centres, rule->leaves_rows_out);
             *sums->penalty += rule->sums(&tile, centres, sums->mass, sums->spread);
+            if (sums->pulled != NULL)
+                add_pulled(&tile, clusters, sums->pulled);
             if (rule->one_cluster)
                 label_moments(&tile, rows, clusters, total);
             else

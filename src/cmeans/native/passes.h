@@ -13,6 +13,7 @@ struct sums {
     double *hard_mass;    /* (clusters,) the same sums, of rows that belong to their label alone */
     double *hard_moment;  /* as `moment` */
     double *second;       /* (clusters, columns, columns) sum of w (x - v)(x - v)^T, or (clusters, columns); or nothing */
+    double *pulled;       /* (clusters,) sum of the weights in moments and second moments, where they are not w; or nothing */
 };
 
 /* 0, or what is missing. */

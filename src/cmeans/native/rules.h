@@ -25,13 +25,14 @@ INLINE void add_weighted(struct tile *tile, int64_t j, double *mass, double *spr
 #include "rules/possibilistic.h"
 #include "rules/sized.h"
 #include "rules/sparse.h"
+#include "rules/student.h"
 
 #define HAS_REST 2 /* noise has what a row's memberships lack of one */
 
 struct rule {
     const char *name;
     void (*memberships)(struct tile *, const struct centres *);                    /* u from d2 */
-    double (*sums)(struct tile *, const struct centres *, double *, double *);     /* u becomes w; mass, spread; returns the penalty */
+    double (*sums)(struct tile *, const struct centres *, double *, double *);     /* u becomes w, or that by which rows pull; mass, spread; returns the penalty */
     void (*utilities)(struct tile *, const struct centres *, double *);            /* of clusters, from d2 and labels; NULL: unknown */
     void (*slopes)(const struct tile *, const struct centres *, real *);           /* of u in the clusters' prices; NULL: there are none */
     int one_cluster;      /* a row counts for one cluster only, that of its label */
@@ -54,6 +55,7 @@ static const struct rule RULES[] = {
     {"sized fuzzy", sized_fuzzy_memberships, sized_fuzzy_sums, NULL, sized_fuzzy_slopes, 0, 0, 0},
     {"sized hard", sized_hard_memberships, sized_hard_sums, NULL, NULL, 1, 0, 0},
     {"sparse", sparse_memberships, sparse_sums, NULL, NULL, 0, 0, 1},
+    {"student", student_memberships, student_sums, NULL, NULL, 0, 0, 0},
 };
 
 /* The rule of a name; NULL where there is none. */

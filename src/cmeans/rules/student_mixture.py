@@ -9,7 +9,7 @@ from scipy.special import gammaln, logsumexp
 
 from ..data.arrays import Array, Float64, as_like, namespace
 from ..runtime.checks import integer, real
-from .base import Rule
+from .base import NativeFunctions, Rule
 from .mixture import TEMPERATURE, Mixture
 from .sized_entropy import entropy_penalty
 
@@ -61,6 +61,13 @@ class StudentMixture(Rule):
         xp, many = namespace(d2), self.df + self.columns
         d2 = d2 if errors is None else d2 + as_like(errors, d2)[None, :]
         return many * xp.log1p(d2 / self.df), many / (self.df + d2)
+
+    @property
+    def native_functions(self) -> NativeFunctions:
+        return NativeFunctions("student", m=float(self.df), power=float(self.df + self.columns))
+
+    def numbers(self, scales: Float64) -> Float64:
+        return Mixture().numbers(scales)
 
     def memberships(self, d2: Array, scales: Float64 | None) -> Array:
         return Mixture().memberships(d2, scales)

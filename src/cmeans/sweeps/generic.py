@@ -148,6 +148,8 @@ def assign(
     mass = np.zeros(len(state.centres))
     for block, block_rows, distances in measured(rows, space, state, task, plain=plain):
         (d2, more), xp = _costs(rule, block_rows, distances, state), namespace(distances)
+        weight = as_like(block.weight, d2, xp.float64)
+        total_distance += float(xp.sum(xp.sum(d2, axis=1, dtype=xp.float64) * weight))
         d2, _ = rule.tails(d2, state.expected_errors)
         here = out.place(block.start, d2.shape[0])
         u = rule.memberships(d2, state.scales)
@@ -158,12 +160,10 @@ def assign(
         else:
             out.clusters[here], out.memberships[here, ...] = _largest(u, out.clusters.shape[1])
         out.nearest[here] = label_column(distances, labels)
-        weight = as_like(block.weight, d2, xp.float64)
         costs = xp.sum(rule.weights(u) * d2, axis=1)
         penalty = _penalty(rule, u, state, more)
         costs = costs if penalty is None else costs + penalty
         objective += float(xp.sum(xp.astype(costs, xp.float64) * weight))
-        total_distance += float(xp.sum(xp.sum(d2, axis=1, dtype=xp.float64) * weight))
         mass += to_numpy(xp.sum(xp.astype(u, xp.float64) * weight[:, None], axis=0))
     return FinalSums(objective, total_distance, mass)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,9 @@ class CentresArgument(Structure):
 class SumsArgument(Structure):
     """struct sums"""
 
-    _fields_ = members("mass spread moment penalty labels hard_mass hard_moment second", ADDRESS)
+    _fields_ = members(
+        "mass spread moment penalty labels hard_mass hard_moment second pulled", ADDRESS
+    )
 
 
 class _AssignmentArgument(Structure):
@@ -124,7 +127,10 @@ class CentresCache:
         norms = space.offsets(state.centres).astype(dtype, copy=False)
         scales = np.zeros((1, c), dtype)
         if state.scales is not None and self._rule is not None:
-            scales = np.ascontiguousarray(self._rule.numbers(state.scales), dtype)
+            numbers, errors = self._rule.numbers(state.scales), state.expected_errors
+            if self._rule.has_tails:  # distances are so much larger
+                numbers = np.stack([*numbers, np.zeros(c) if errors is None else errors])
+            scales = np.ascontiguousarray(numbers, dtype)
         f = self.functions
         places = address(values), address(norms), address(scales)
         argument = CentresArgument(*places, c, apart, f.m, f.power, f.p, f.noise, rounding(dtype))
@@ -212,15 +218,18 @@ class NativeSweep:
         if hard is not None:
             sums.argument.hard_mass = hard.argument.mass
             sums.argument.hard_moment = hard.argument.moment
-        sums.argument.second = None if second is None else address(second.values)
+        if second is not None:
+            if rule.has_tails:
+                second = replace(second, mass=np.zeros(len(state.centres)))
+            sums.argument.second = address(second.values)
+            sums.argument.pulled = address(second.mass)
         for here, centres in self.cache.blocks(rows, rows.space, state, task):
             if labels is not None:
                 sums.argument.labels = address(labels[here.start : here.start + len(here)])
             done(self._pass(here.argument, centres, self.cache.rule_name, sums.argument))
             if second is not None:  # about the points as C has rounded them
-                second = SecondMoments(
-                    centres.kept[0].astype(np.float64, copy=False), second.values
-                )
+                points = centres.kept[0].astype(np.float64, copy=False)
+                second = replace(second, points=points)
         own = None if hard is None else HardStatistics(hard.mass, hard.moment)
         return sums.statistics(rows.task_weight(task), own, second)
 
