@@ -68,7 +68,8 @@ class ChangePass(Pass[Largest]):
         if rule is not self.rule or state is not self.before:
             then = memberships(self.before)
         now = memberships(self.at)
-        kept[task] = self.rule, self.at, now
+        if rows.stay_in_memory:  # where memory is short it is not for this
+            kept[task] = self.rule, self.at, now
         change = abs(now - then)
         return Largest(float(namespace(change).max(change)))
 
