@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_clusterer
 from sklearn.datasets import make_moons
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.pipeline import Pipeline
 
 import cmeans
 from cmeans import AutoClustering, DataWarning, KernelKMeans
 from cmeans.estimators import auto_rows
+from cmeans.estimators.auto_rows import in_their_span
 from cmeans.estimators.auto_spaces import CANDIDATES, COSTS, ON_A_PLANE, SamplePartitions
 from cmeans.persistence.model_file import read_metadata
 from cmeans.runtime.progress import Progress, listening
@@ -101,6 +102,28 @@ def test_unclear_clusters_are_found_by_consensus() -> None:
     assert model.n_clusters_ == 4
     assert adjusted_rand_score(y, model.labels_) > 0.8
     assert "valleys" in model.evidence_.reason
+
+
+def test_communities_say_what_shallow_valleys_do_not() -> None:
+    """Of answers Yes and No of four groups, and of one."""
+    for groups in (4, 1):
+        rng = np.random.default_rng(0)
+        y = np.arange(600) % groups
+        X = (rng.random((600, 15)) < rng.choice([0.1, 0.85], (groups, 15))[y]).astype(float)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # of one cluster
+            model = AutoClustering(candidates=["plain"], random_state=0).fit(X)
+        assert model.n_clusters_ == groups
+        assert adjusted_rand_score(y, model.labels_) > 0.9
+        assert ("communities" in model.evidence_.reason) == (groups > 1)
+
+
+def test_rows_of_more_columns_than_rows_are_judged_in_their_span() -> None:
+    x = np.random.default_rng(0).normal(size=(7, 20))
+    found = in_their_span(x)
+    assert found.shape == (7, 7)
+    np.testing.assert_allclose(pairwise_distances(found), pairwise_distances(x), atol=1e-12)
+    np.testing.assert_array_equal(in_their_span(x[:, :12]), x[:, :12])
 
 
 def test_it_is_an_ordinary_estimator(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def _judged(request: FitRequest, trials: Trials, screen: Screen) -> tuple[dict[s
         "table": {name: values.tolist() for name, values in found.table.items()},
         "seconds": watch.seconds,
         "warnings": warned,
-        "next": _next(request.arguments, found.n_clusters),
+        "next": _next(request.arguments, found.n_clusters, recipe.scaling.kind),
         KEY: request.config,
     }
     return summary, found
@@ -202,8 +202,8 @@ def numbers_of(text: str) -> list[int]:
     return sorted(numbers)
 
 
-def _next(arguments: Any, n_clusters: int) -> list[dict[str, str]]:
-    """Return the fit to make, as a command to copy."""
+def _next(arguments: Any, n_clusters: int, scale: str) -> list[dict[str, str]]:
+    """Return the fit to make, as a command to copy, with the scale that was taken."""
     if n_clusters == 1 or not arguments:
         return []
     words, kept = list(arguments), list[str]()
@@ -213,5 +213,7 @@ def _next(arguments: Any, n_clusters: int) -> list[dict[str, str]]:
             words = words[1:]
         elif not word.startswith(tuple(f"{option}=" for option in OWN)) and word not in OWN_FLAGS:
             kept.append(word)
+    if scale != "none" and not any(word.partition("=")[0] == "--scale" for word in kept):
+        kept += ["--scale", scale]
     command = shlex.join(["cmeans", "fit", *kept, "-c", str(n_clusters), "--out", "clusters"])
     return [{"why": f"fit {n_clusters} clusters", "command": command}]

@@ -12,10 +12,10 @@ from sklearn.metrics import adjusted_rand_score
 from ..data.arrays import IntArray
 from ..evidence.consensus import Consensus, consensus
 from ..evidence.gain_drops import CLEAR, GainDrops, gain_drops
-from ..evidence.kind import TABLE
+from ..evidence.kind import PLANE, TABLE
 from ..evidence.near_rows import NearRows
 from ..evidence.neighbour_score import neighbour_score
-from ..evidence.number_choice import NumberChoice, chosen_number
+from ..evidence.number_choice import NumberChoice, by_communities, chosen_number
 from ..evidence.record import Candidate, Evidence, LeftOut
 from ..evidence.space_choice import best_partition, judged_partitions
 from ..runtime.numerals import several
@@ -31,6 +31,8 @@ APART_IN_TABLES = 5.0
 CLEAR_IN_TABLES = 10.0  # drop from which pieces say how many clusters a table has
 INTACT = 0.999  # score of pieces that divide no near rows
 LEVEL = 0.002  # of the score, within which a clear cut into pieces loses to none
+# different rows of each community that says there are clusters, at least, and in the mean
+FEWEST_ROWS, ROWS_EACH = 5, 20
 # whose over-segmentations vote
 VOTERS = ("pieces", "dense pieces", "plain", "graph", "covariances")
 COSTLY = ("consensus",)  # spaces that are not tried twice, nor where they cannot win
@@ -117,8 +119,26 @@ class AutoChoice:
     def _number(self) -> int:
         within = self.drops.within(max(self.least, 2), int(min(self.most, len(self.near.x))))
         self.choice = chosen_number(within, self._consensus, self._clear(within))
+        if self.choice.none:
+            self.choice = self._by_communities() or self.choice
         number = self.choice.number
         return int(min(max(number, self.least), self.most))
+
+    def _by_communities(self) -> NumberChoice | None:
+        """Return the number of communities where no boundary between them is doubtful, as those of
+        rows without clusters are; None else, and of points of a plane, whose valleys are seen."""
+        rows = len(self.near.x)
+        if self.kind == PLANE or rows < 2 or not self._afford("communities", 1, rows):
+            return None
+        try:
+            found = self.partitions.communities()
+        except ValueError:  # of rows that are all equal, or the like
+            return None
+        number, members = found.n_clusters_, np.bincount(found.labels_[found.labels_ >= 0])
+        few = number < 2 or members.min() < FEWEST_ROWS or rows < ROWS_EACH * number
+        if few or not self.least <= number <= self.most or found.doubtful_pairs_:
+            return None
+        return by_communities(number, found.labels_)
 
     def _consensus(self) -> Consensus | None:
         """Return the consensus of as many over-segmentations as the budget has room for; None of
@@ -224,7 +244,7 @@ class AutoChoice:
         choice = self.choice
         if choice is None or choice.labels is None or number != choice.number:
             return None
-        if self.kind == TABLE and not choice.none:
+        if self.kind == TABLE and not (choice.none or choice.by_communities):
             return None
         return max(
             found,

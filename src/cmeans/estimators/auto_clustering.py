@@ -33,7 +33,7 @@ from ..storage.row_writer import Written
 from .auto_candidates import CandidatePartitions
 from .auto_choice import MOST, AutoChoice
 from .auto_notes import completed
-from .auto_rows import SCALERS, JudgedRows, judged_rows
+from .auto_rows import SCALERS, JudgedRows, in_their_span, judged_rows
 from .auto_spaces import (
     SamplePartitions,
     SpaceWords,
@@ -328,11 +328,12 @@ class AutoClustering(WholeClustering):
         deadline = np.inf if self.time_limit is None else started + float(self.time_limit)
         words = SpaceWords(self.n_jobs if self.engine is None else None, seed)
         over = MOST if least != most else least
-        partitions = SamplePartitions(judged.x, judged.weights, words, over, deadline)
+        x = in_their_span(judged.x)
+        partitions = SamplePartitions(x, judged.weights, words, over, deadline)
         wider = partitions
         if judged.more[0] is not judged.x:
             wider = SamplePartitions(*judged.more, words, over, deadline)
-        near = NearRows.of(judged.x, judged.weights)
+        near = NearRows.of(x, judged.weights)
         candidates = spaces_that_may_win(self.candidates, kind, type(self).__name__)
         if judged.stepped:
             candidates = without_steps(candidates)

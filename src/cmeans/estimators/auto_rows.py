@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScaler, StandardScaler
 
 from ..data.arrays import Float64, IntArray
@@ -96,6 +97,17 @@ def judged_rows(blocks: Blocks, scaling: str, engine: Engine, seed: int) -> Judg
         x, weights, _ = spread_copies(x, weights, stepped, 2 * TREE, seed)
     weights = weights * (found.weights.sum() / weights.sum())
     return replace(found, more=(x, weights))
+
+
+def in_their_span(x: Float64) -> Float64:
+    """Return coordinates (n, n) of rows (n, d) in their span, where they have twice as many columns
+    and more: distances are the same, and take less."""
+    n, d = x.shape
+    if d < 2 * n:
+        return x
+    (triangle,) = scipy.linalg.qr((x - x.mean(axis=0)).T, mode="r", check_finite=False)
+    triangle = triangle[:n]
+    return np.ascontiguousarray(triangle.T)
 
 
 def _joined(x: Float64, weights: Float64) -> tuple[Float64, Float64, IntArray]:

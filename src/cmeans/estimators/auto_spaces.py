@@ -158,6 +158,10 @@ class SamplePartitions:
             self._trees[space] = self._fitted(space, 1)
         return self._trees[space]
 
+    def communities(self) -> Any:
+        """Return the communities of the sample, whose number comes out."""
+        return self._fitted("communities", "auto")
+
     def that_vote(self) -> SamplePartitions:
         """Return partitions of the same rows and trees that are made with less care."""
         words = replace(self.words, quick=True)

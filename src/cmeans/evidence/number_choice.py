@@ -21,6 +21,7 @@ class NumberChoice:
     rules_agree: bool | None
     second: tuple[int, float] | None
     labels: IntArray | None  # (n,) the partition that is agreed on, where there is one
+    by_communities: bool = False  # of the graph of near rows, which decide for tables too
 
 
 def chosen_number(
@@ -33,6 +34,16 @@ def chosen_number(
     if found is None:
         return NumberChoice(drops.number, True, "No partition has two clusters.", None, None, None)
     return _by_consensus(found, drops)
+
+
+def by_communities(number: int, labels: IntArray) -> NumberChoice:
+    """Return the choice of communities of which no boundary is doubtful, where the valleys between
+    rows were too shallow to tell clusters apart."""
+    reason = (
+        f"{number} clusters: the graph of near rows has so many communities, and none of their "
+        "boundaries leads through a cluster; valleys between rows are too shallow to show them."
+    )
+    return NumberChoice(number, False, reason, None, None, labels, by_communities=True)
 
 
 def _by_drop(drops: GainDrops) -> NumberChoice:

@@ -208,11 +208,11 @@ def _turned(points: Float64) -> tuple[Float64, float]:
     may be wrong in float32.
 
     They are those along the principal axes of a sample, where a few of these tell more rows apart
-    than as many columns do.
+    than as many columns do; of more columns than rows, finding axes takes longer than they save.
     """
     n, d = points.shape
     x = points - (points.min(axis=0) + points.max(axis=0)) / 2.0
-    if d >= MANY:
+    if MANY <= d <= n:
         some = x[:: -(-n // SAMPLE)] - x.mean(axis=0)
         products = some.T @ some
         spreads, axes = np.linalg.eigh(products)

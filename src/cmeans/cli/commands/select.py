@@ -16,7 +16,7 @@ from ..table_options import OF_A_FIT, OF_EVERY_TABLE, TableOptions, scale_option
 from .options import Every, File, KeptIn, Overwrite, Resume, Seed, checkpoint_of
 
 
-@command(of_select, SELECTABLE, OF_EVERY_TABLE | OF_A_FIT | {"scale": scale_option("none")})
+@command(of_select, SELECTABLE, OF_EVERY_TABLE | OF_A_FIT | {"scale": scale_option("auto")})
 def select(
     screen: Screen,
     context: Context,
@@ -83,7 +83,7 @@ def select(
         Path(),
         method,
         words,
-        table.scale(),
+        table.scale("none" if "precomputed" in str(words.get("kernel")) else "auto"),
         table.words,
         checkpoint=checkpoint,
         arguments=context.obj or (),

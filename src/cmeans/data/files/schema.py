@@ -102,9 +102,10 @@ class Header:
         counts = Counter(field.label for field in self.fields)
         twice = sorted((label for label, count in counts.items() if count > 1), key=str)
         if twice:
+            title = "" if str(twice[0]).strip() else ", and lines above the names are to be deleted"
             raise RowsError(
                 f"{self.where}: column {twice[0]!r} occurs {counts[twice[0]]} times; every column "
-                "needs a name of its own."
+                f"needs a name of its own{title}."
             )
 
     # Found once: a file may have as many columns as a model, each to be looked up.

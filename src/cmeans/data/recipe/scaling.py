@@ -21,6 +21,7 @@ KINDS = ("none", "standard", "unit", "robust", "log")
 AUTO = "auto"  # the one of these that the rows speak for
 LONG_TAIL = 2.0  # the skewness from which on a logarithm is taken
 _LEVEL = 1.0  # the skewness that a logarithm leaves at most, where it is chosen
+ZERO = 64.0  # roundings of an offset, below which a value beside it is none
 _SAMPLE = 2**16  # rows of which quantiles and skewness are taken, evenly spaced
 _STRETCH = 4_096  # rows that are read together for them, where rows are not in memory
 _QUARTILES = 1.349  # between the quartiles of a normal distribution, in deviations
@@ -90,10 +91,12 @@ class Scaling:
         """Return scaled rows of x (n, d), in memory, in the units of their file."""
         if not self.factor:
             return x
+        rounding = ZERO * np.finfo(x.dtype if x.dtype.kind == "f" else np.float64).eps
         x = np.asarray(x, dtype=np.float64) / np.array(self.factor) + np.array(self.shift)
         for at, offset in enumerate(self.offset):
             if offset is not None:
                 x[:, at] = np.exp(x[:, at]) - offset
+                x[np.abs(x[:, at]) <= rounding * offset, at] = 0.0
         return x
 
     def weighted(self, weights: Numbers) -> Scaling:
