@@ -123,8 +123,8 @@ def test_read_and_clustered(cmeans: Command, tmp_path: Path, case: str) -> None:
     again = cmeans("predict", out / "model.safetensors", file, "--out", tmp_path / "p.csv")
     assert pd.read_csv(tmp_path / "p.csv")["label"].tolist() == labels.tolist()
     assert again.summary["changed"] == {
-        "shares": "shares of clusters are those of the fit, within 5%",
-        "far": "rows far from all clusters are as many as in the fit, within 2%",
+        "shares": "shares of clusters are those of the fit, within 9%",
+        "far": "rows far from all clusters are as many as in the fit, within 3%",
         "columns": "means of columns are those of the fit, within 0.25 deviations",
     }
 

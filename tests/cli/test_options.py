@@ -91,7 +91,7 @@ def test_the_help_shows_what_the_command_does_where_nothing_is_told() -> None:
     assert {name: found["scale"] for name, found in shown.items() if found} == {
         "fit": "none; auto where the method is chosen too",
         "explore": "auto",
-        "select": "none",
+        "select": "auto",
         "stream": "none",
     }
     of_methods = {ADAPTIVE: {"adaptive", "sequential"}, PROBABILISTIC: {"probabilistic"}}

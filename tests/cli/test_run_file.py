@@ -96,8 +96,8 @@ def test_a_file_of_somebody_else_stays(cmeans: Command, tmp_path: Path) -> None:
 
 
 def test_no_file_shows_a_password(cmeans: Command, tmp_path: Path) -> None:
-    np.save(tmp_path / "x.npy", groups(90)[0])
-    fit = ["fit", tmp_path / "x.npy", "-c", 3, "--kernel", "linear", "--out", tmp_path / "o"]
+    np.savetxt(tmp_path / "x.csv", groups(90)[0], delimiter=",")
+    fit = ["fit", tmp_path / "x.csv", "-c", 3, "--kernel", "linear", "--out", tmp_path / "o"]
     assert cmeans(*fit, "--missing-values", "s3://me:SECRET@host/x?key=SECRET").code == 0
     assert not any(
         "SECRET" in (tmp_path / "o" / name).read_text() for name in (RUN, "summary.json")

@@ -5,6 +5,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cli.command import Command
@@ -41,6 +42,25 @@ def test_the_fit_to_make_next(
     program, *words = shlex.split(step["command"])
     assert program == "cmeans"
     assert cmeans(*words).summary["n_clusters_found"] == 3
+
+
+def test_columns_of_other_units_are_scaled_as_the_advice_says(
+    cmeans: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pay outweighs the ages that tell the clusters, unless columns are scaled."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    x = np.c_[np.repeat([20.0, 45.0, 70.0], 60) + rng.normal(size=180), rng.normal(4e4, 9e3, 180)]
+    np.savetxt("x.csv", x, delimiter=",", header="age,pay", comments="")
+    found = cmeans("select", "x.csv", "-c", "2-5", "--kernel", "linear").summary
+    assert (found["n_clusters"], found["scale"]) == (3, "unit")
+    words = shlex.split(found["next"][0]["command"])[1:]
+    assert cmeans(*words).summary["scale"] == "unit"
+    plain = cmeans("select", "x.csv", "-c", "2-5", "--kernel", "linear", "--scale", "none").summary
+    assert plain["n_clusters"] != 3
+    assert plain["next"] == [] or plain["next"][0]["command"].count("--scale none") == 1
+    square = cmeans("select", "x.csv", "-c", "2-3", "--method", "hard", "--kernel", "precomputed")
+    assert "scale" not in square.err
 
 
 def test_names_and_categories(cmeans: Command, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from cmeans.kernels import (
     Precomputed,
     Sigmoid,
     kernel_of,
+    polynomial,
 )
 from contracts.arrays import DTYPES, FORMS, as_form, on_host
 
@@ -113,6 +114,21 @@ def test_every_name_makes_its_kernel(name):
         made.set_params(**{word: given[word] for word in given.keys() & made.get_params().keys()})
         == NAMES[name]
     )
+
+
+def test_values_of_rows_with_themselves_are_raised_together(monkeypatch):
+    """They are no matrix, of which some rows are raised at a time."""
+    calls, raised = [], polynomial._raised
+
+    def counted(result, base, degree):
+        calls.append(len(result))
+        return raised(result, base, degree)
+
+    monkeypatch.setattr(polynomial, "_raised", counted)
+    x = np.random.default_rng(0).normal(size=(40_000, 2))
+    found = Polynomial(3, 0.5, 1.0).diag(x)
+    np.testing.assert_allclose(found, (0.5 * (x**2).sum(axis=1) + 1.0) ** 3)
+    assert calls == [32_768, 7_232]
 
 
 @pytest.mark.parametrize("form", FORMS)

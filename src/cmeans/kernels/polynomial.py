@@ -203,7 +203,8 @@ def _power(s: Array, degree: int) -> Array:
     times slower."""
     if not isinstance(s, np.ndarray):
         return _raised(namespace(s).asarray(s, copy=True), s, degree)
-    for part in blocks_of(s, max(1, POWER_ELEMENTS // max(1, s.shape[-1]))):
+    wide = max(1, s.shape[-1]) if s.ndim > 1 else 1
+    for part in blocks_of(s, max(1, POWER_ELEMENTS // wide)):
         _raised(part, part.copy(), degree)
     return s
 

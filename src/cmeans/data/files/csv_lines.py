@@ -204,7 +204,4 @@ def _no_number(cell: str) -> str:
     except UnicodeEncodeError as error:
         byte = ord(cell[error.start]) & 0xFF
         return f"is not text in UTF-8 (byte 0x{byte:02X})"
-    return (
-        f"holds {brief(cell)!r}, no number; mend it, or empty it, or fit with missing values that "
-        "it is one of"
-    )
+    return f"holds {brief(cell)!r}, no number"

@@ -109,7 +109,7 @@ def _refuse_written(asked: ReadOptions, words: TableWords) -> None:
     for argument, value in written.items():
         if value:
             raise RowsError(
-                f"{asked.spell(argument, value)}: {asked.file} holds an array of numbers, in which "
+                f"{asked.spell(argument)}: {asked.file} holds an array of numbers, in which "
                 "NaN alone stands for nothing."
             )
 
