@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
 import cmeans
 from cmeans.data.limits import Limits
@@ -26,6 +27,16 @@ def test_a_part_ends_where_it_ends() -> None:
     assert part.read(100, 120).shape == (0, 3)
     np.testing.assert_array_equal(part.part(10, 20).take(np.array([9, 0, 9])), X[[119, 110, 119]])
     assert "100 x 3 float64 rows of far away" in repr(part)
+
+
+def test_other_libraries_have_all_rows_in_memory() -> None:
+    x = np.arange(12.0).reshape(6, 2)
+    rows = Kept(x).mapped(lambda part: part + 1)
+    np.testing.assert_array_equal(np.asarray(rows), x + 1)
+    assert np.asarray(rows, np.float32).dtype == np.float32
+    assert KMeans(2, n_init=1, random_state=0).fit(rows).labels_.shape == (6,)
+    with pytest.raises(ValueError, match="leave copy=False out"):
+        rows.__array__(copy=False)
 
 
 def test_views_of_views() -> None:

@@ -72,6 +72,13 @@ class StoredRows(ABC):
     @abstractmethod
     def _read(self, start: int, stop: int) -> RowArray: ...
 
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> RowArray:
+        """Return all rows in memory, for libraries that take no other."""
+        if copy is False:
+            raise ValueError(f"{self.where}: rows that are read are a copy; leave copy=False out.")
+        rows = self.read(0, len(self))
+        return rows if dtype is None else rows.astype(dtype, copy=False)
+
     def read(self, start: int, stop: int) -> RowArray:
         """Return rows start ... stop - 1; after an OSError reading is tried a second time."""
         try:

@@ -95,7 +95,8 @@ def read_table(
     -------
     StoredRows
         The rows, scaled, for any estimator: ``columns``, ``weight`` and ``read(start, stop)`` are
-        as of `open_blocks`, and ``recipe`` is how they were read.
+        as of `open_blocks`, ``recipe`` is how they were read, and ``numpy.asarray(rows)`` has all
+        of them in memory, for other libraries.
 
     Raises
     ------
