@@ -277,6 +277,7 @@ def test_a_budget_too_small_is_refused_before_the_work() -> None:
     ("words", "message"),
     [
         ({"n_clusters": 4}, "4 clusters are more than there can be: X has 3 different rows"),
+        ({"n_clusters": 10**30}, "0 clusters are more than there can be: X has 3 different rows"),
         ({"n_clusters": 3, "min_cluster_size": 2}, "in 2 pieces of weight 2 or more"),
         ({"n_clusters": 0}, 'n_clusters must be "auto", .least, most. or a whole number'),
         ({"min_samples": 9}, "min_samples=9: all rows together weigh 5"),

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture as Peer
@@ -350,3 +351,12 @@ def test_words_that_are_set_after_a_fit_change_no_answer(shape):
     model.set_params(covariance="diag", noise=None)
     assert [method(X) for method in (model.bic, model.aic, model.icl)] == asked
     assert again.fit(X).objective_history_[0] == begun
+
+
+@pytest.mark.parametrize("covariance", ["full", "diag"])
+def test_columns_whose_inverse_squares_are_no_numbers(covariance: str) -> None:
+    """Deviations of 1e-160 have metrics beyond what floats hold; labels need none of these."""
+    X, y = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    model = GaussianMixture(3, covariance=covariance, random_state=0).fit(X * [1e107, 1e-160])
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert np.isinf(model.metrics_).any()

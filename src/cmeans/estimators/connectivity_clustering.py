@@ -302,5 +302,5 @@ class ConnectivityClustering(PieceAnswers):
             self._made = of_power  # which are the same
         if not is_given:
             self.n_clusters_ = min(self.n_clusters_, self._pieces.most)
-        layers = found.layers(self.n_clusters_)
+        layers = found.layers(min(self.n_clusters_, of_all.most))  # more are refused
         self.layer_sizes_ = layers[(layers <= self._pieces.most) & (layers >= found.fewest)]

@@ -61,21 +61,25 @@ class Metrics:
         """Return coordinates of points in which squared distances are those of the weighted mean of
         the metrics: (k, r)."""
         shares = weights / weights.sum() if weights.any() else np.full(len(self), 1 / len(self))
-        found: Float64
+        # a power of two, which rounds nothing; the squares of the factors may be no numbers
+        unit = np.ldexp(1.0, np.frexp(np.abs(self.factors).max())[1])
+        factors = self.factors / unit
+        found: Float64 = points * unit
         if self.are_diagonal:
-            found = points * np.sqrt(shares @ (self.factors * self.factors))
+            found *= np.sqrt(shares @ (factors * factors))
             return found
-        mean = np.einsum("j,jab,jac->bc", shares, self.factors, self.factors)
-        values, vectors = np.linalg.eigh(mean)
-        found = points @ vectors * np.sqrt(np.maximum(values, 0.0))
+        values, vectors = np.linalg.eigh(np.einsum("j,jab,jac->bc", shares, factors, factors))
+        found = found @ vectors
+        found *= np.sqrt(np.maximum(values, 0.0))
         return found
 
     @property
     def matrices(self) -> Float64:
         """A_j = F_j^T F_j (c, r, r), or the diagonals (c, r): d2 = (x - v_j)^T A_j (x - v_j)."""
-        if self.are_diagonal:
-            return self.factors * self.factors
-        return np.swapaxes(self.factors, 1, 2) @ self.factors
+        with np.errstate(over="ignore", invalid="ignore"):  # of columns that hardly vary
+            if self.are_diagonal:
+                return self.factors * self.factors
+            return np.swapaxes(self.factors, 1, 2) @ self.factors
 
     def traces(self, moments: Float64) -> Float64:
         """(c,) tr(A_j M_j) of matrices M_j (c, r, r), or diagonals (c, r): of second moments about
