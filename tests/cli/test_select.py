@@ -10,6 +10,7 @@ import pytest
 
 from cli.command import Command
 from cmeans.cli import registration
+from cmeans.cli.selection import usual_scale
 from cmeans.selection import evidence
 
 pytestmark = pytest.mark.slow
@@ -59,8 +60,19 @@ def test_columns_of_other_units_are_scaled_as_the_advice_says(
     plain = cmeans("select", "x.csv", "-c", "2-5", "--kernel", "linear", "--scale", "none").summary
     assert plain["n_clusters"] != 3
     assert plain["next"] == [] or plain["next"][0]["command"].count("--scale none") == 1
-    square = cmeans("select", "x.csv", "-c", "2-3", "--method", "hard", "--kernel", "precomputed")
-    assert "scale" not in square.err
+
+
+@pytest.mark.parametrize(
+    ("words", "scale"),
+    [
+        ({}, "auto"),
+        ({"kernel": "rbf"}, "auto"),
+        ({"kernel": "cosine"}, "none"),
+        ({"metric": "cosine"}, "none"),
+    ],
+)
+def test_directions_are_not_scaled(words: dict[str, str], scale: str) -> None:
+    assert usual_scale(words) == scale
 
 
 def test_names_and_categories(cmeans: Command, tmp_path: Path) -> None:

@@ -87,12 +87,10 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
     for line in str(evidence).splitlines():
         screen.say(line)
     number, space = evidence.n_clusters, evidence.space
-    if "plain" in able and space in OF_MIXTURES and recipe.indicators and number > 1:
-        screen.say(
-            "fitted by --method hard: zeros and ones of categories have no covariances to speak of"
-        )
-        space = "plain"
-    if "plain" in able and number == 1:
+    if "plain" in able and (number == 1 or (space in OF_MIXTURES and recipe.indicators)):
+        if number > 1:
+            why = "zeros and ones of categories have no covariances to speak of"
+            screen.say(f"fitted by --method hard: {why}")
         space = "plain"
     fitted = fits.made.get((space, number)) if is_fit else None
     return _as_method(replace(request, front=front, fitted=fitted), space, number), evidence

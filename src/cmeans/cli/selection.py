@@ -90,6 +90,12 @@ class Trials:
         }
 
 
+def usual_scale(words: Mapping[str, Any]) -> str:
+    """Return the scale that is taken where none is given: none where directions of rows are
+    compared, which a scale would change."""
+    return "none" if "cosine" in (words.get("metric"), words.get("kernel")) else "auto"
+
+
 def select_number(
     request: FitRequest, trials: Trials, screen: Screen, out: Path | None = None
 ) -> dict[str, Any]:

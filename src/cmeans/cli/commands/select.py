@@ -11,7 +11,7 @@ from ..option_values import METHOD, RUN
 from ..output.report import of_select
 from ..output.terminal import Screen
 from ..registration import command
-from ..selection import SELECTABLE, Trials, select_number
+from ..selection import SELECTABLE, Trials, select_number, usual_scale
 from ..table_options import OF_A_FIT, OF_EVERY_TABLE, TableOptions, scale_option
 from .options import Every, File, KeptIn, Overwrite, Resume, Seed, checkpoint_of
 
@@ -83,7 +83,7 @@ def select(
         Path(),
         method,
         words,
-        table.scale("none" if "precomputed" in str(words.get("kernel")) else "auto"),
+        table.scale(usual_scale(words)),
         table.words,
         checkpoint=checkpoint,
         arguments=context.obj or (),
