@@ -297,11 +297,11 @@ def fitted(name: str, words: dict[str, Any], x: Any, weight: Any) -> str:
 
 def _divides_equal_rows(words: dict[str, Any], x: Any) -> bool:
     """True where bounds of sizes may divide rows of one place among clusters, which nothing tells
-    apart later."""
+    apart later; also where squares of what parts them are no numbers."""
     if words.get("sizes__least") is None and words.get("sizes__most") is None:
         return False
     rows = x.toarray() if sparse.issparse(x) else np.asarray(x, np.float64)
-    return len(np.unique(rows, axis=0)) < len(rows)
+    return len(np.unique(rows, axis=0)) < len(rows) or not (rows**2).any()
 
 
 def _overflows(x: Any, weight: Any) -> bool:

@@ -787,6 +787,22 @@ class TestCheckpoints:
                 **fit, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))
             ).fit(X)
 
+    @pytest.mark.parametrize("name", ["last", "before", "history", "at"])
+    def test_a_part_that_is_a_number(self, name: str, tmp_path: Path) -> None:
+        file, fit = tmp_path / "fit", {"n_clusters": 3, "kernel": "linear", "random_state": 0}
+        cmeans.KernelKMeans(**fit, engine=cmeans.ThreadEngine(checkpoint=file)).fit(X)
+
+        def change(header: Any, _: Any) -> None:
+            parts = [one["$dict"] for one in header["sections"].values() if "$dict" in one]
+            changed = [one.__setitem__(name, 0.5) for one in parts if "history" in one]
+            assert changed
+
+        change_by_hand(file, change)
+        with pytest.raises(ValueError, match=f"checkpoint: it holds no {name} of a fit"):
+            cmeans.KernelKMeans(
+                **fit, engine=cmeans.ThreadEngine(checkpoint=cmeans.Checkpoint(file, resume=True))
+            ).fit(X)
+
     @pytest.mark.parametrize(
         ("part", "name", "value"),
         [
@@ -854,6 +870,12 @@ class TestFits:
         known = np.repeat([0, 1, 2], 20)
         model = cmeans.PossibilisticCMeans(3, kernel="rbf", gamma="median", random_state=0)
         assert np.isfinite(model.fit(X, known_labels=known).objective_)
+
+    @pytest.mark.filterwarnings("ignore::UserWarning")
+    def test_rows_that_a_kernel_does_not_tell_apart(self) -> None:
+        x = 1e9 + np.random.default_rng(2).normal(scale=10, size=(15, 1)).round()
+        model = cmeans.CMeans(3, landmarks=[0, 1, 2], random_state=0).fit(x)
+        assert np.array_equal(model.predict(x), model.labels_)
 
     def test_candidates_that_are_a_number(self) -> None:
         with pytest.raises(ValueError, match=r'candidates=0.5\): "auto", or a list of names'):

@@ -195,7 +195,7 @@ def _exchanged(
     ):
         return None
     points = _points(space.compared(rows.blocks.take(numbers), numbers))
-    if points is None:
+    if points is None or not points.size:  # rows that a kernel does not tell apart
         return None
     trials = min(TRIALS * c, TRIED_VALUES // (points.size * c))
     labels = np.concatenate(

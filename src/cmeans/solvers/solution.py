@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 
 from ..sampling.farthest import farthest_of_few, farthest_rows
+from ..storage.codec import declared, fits
 from ..sweeps.choice import SweepFunction
 from ..sweeps.passes import SweepPass
 from ..sweeps.problem import Problem
@@ -134,28 +135,26 @@ class SolverState:
     def unpacked(cls, packed: dict[str, Any], like: State) -> SolverState:
         """Rebuild a state from `packed` as it is read again: tuples have become lists.
 
-        ValueError where its centres are not of the space of `like`: compiled code would read beyond
-        them.
+        ValueError where a value is of another type than a state's, or centres are not of the space
+        of `like`: compiled code would read beyond them.
         """
-        states = [
-            packed["state"],
-            packed["at"],
-            packed["before"],
-            None if packed["last"] is None else packed["last"][0],
-        ]
-        if any(
-            one is not None
-            and one.centres.coordinates.shape[1] != like.centres.coordinates.shape[1]
-            for one in states
-        ):
-            raise ValueError(
-                "checkpoint: its centres are not of the space of this fit; it is damaged."
-            )
-        mixing = packed["mixing"]
-        mixing = None if mixing is None else Mixing(**_with_tuples(mixing))
-        return cls(
-            **{**_with_tuples(packed), "mixing": mixing, "verdict": Verdict(packed["verdict"])}
-        )
+        values = _with_tuples(packed)
+        if values["mixing"] is not None:
+            values["mixing"] = Mixing(**_with_tuples(values["mixing"]))
+        found = cls(**{**values, "verdict": Verdict(packed["verdict"])})
+        for name, kind in declared(cls).items():
+            if not fits(getattr(found, name), kind, finite=False):
+                raise ValueError(
+                    f"checkpoint: it holds no {name} of a fit where one belongs; it is damaged."
+                )
+        for one in (found.state, found.at, found.before, found.last and found.last[0]):
+            if one is not None and (
+                one.centres.coordinates.shape[1] != like.centres.coordinates.shape[1]
+            ):
+                raise ValueError(
+                    "checkpoint: its centres are not of the space of this fit; it is damaged."
+                )
+        return found
 
 
 def _with_tuples(values: dict[str, Any]) -> dict[str, Any]:
