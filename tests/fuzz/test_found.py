@@ -18,6 +18,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
 
 import cmeans
 from cmeans import Sizes
@@ -876,6 +877,19 @@ class TestFits:
         x = 1e9 + np.random.default_rng(2).normal(scale=10, size=(15, 1)).round()
         model = cmeans.CMeans(3, landmarks=[0, 1, 2], random_state=0).fit(x)
         assert np.array_equal(model.predict(x), model.labels_)
+
+    @pytest.mark.filterwarnings("ignore::cmeans.DataWarning")
+    @pytest.mark.parametrize(
+        ("name", "weight"), [("ModularityClustering", 1e-161), ("ConsensusClustering", 1e245)]
+    )
+    def test_weights_whose_products_are_no_numbers(self, name: str, weight: float) -> None:
+        model = getattr(cmeans, name)(3).fit(X, sample_weight=np.full(len(X), weight))
+        assert adjusted_rand_score(np.repeat([0, 1, 2], 20), model.labels_) > 0.9
+
+    def test_rows_whose_distances_have_no_squares(self) -> None:
+        far = np.where(np.random.default_rng(0).uniform(size=X.shape) < 0.05, 1e308, X)
+        model = cmeans.ConnectivityClustering(3).fit(far, sample_weight=np.arange(60) % 4)
+        np.testing.assert_allclose(model.memberships_.sum(axis=1), 1.0)
 
     def test_candidates_that_are_a_number(self) -> None:
         with pytest.raises(ValueError, match=r'candidates=0.5\): "auto", or a list of names'):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+MOST_COPIES = 1e70  # that a weight counts as, where products of four are to be numbers
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -12,6 +12,7 @@ from scipy import sparse
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import Blocks
 from ..data.csr import diagonal_csr
+from ..data.limits import MOST_COPIES
 from ..engines import Engine
 from ..graphs.community_graph import CommunityGraph, canonical_order, compact, rounded
 from ..graphs.community_levels import CommunitySearch, Layer, StableCommunities
@@ -79,7 +80,7 @@ def neighbour_rows(
     node = np.full(n, -1)
     node[counted] = rank[member]
     rows = _some(reduced.rows, counted[first[order]])
-    weight = blocks.weight[:] * blocks.unit
+    weight = _multiplied(blocks.weight[:] * blocks.unit)
     weights = np.bincount(node[counted], weight[counted], len(rows)).astype(np.float64)
     heavy = np.flatnonzero(weights > 0)
     found = nearest_neighbours(_some(rows, heavy), n_neighbors, engine)
@@ -93,6 +94,15 @@ def neighbour_rows(
     arcs = nodes.arcs_of(rows[others])
     graph = _spread(graph, heavy, len(rows))
     return CommunityRows(nodes, graph, node, weights, others, arcs, found.recall)
+
+
+def _multiplied(weight: Float64) -> Float64:
+    """Return weights whose products are numbers: these, or so many times as much that many copies
+    stay many, and parts of one parts."""
+    largest = weight.max(initial=0.0)
+    if largest == 0 or 1 / MOST_COPIES <= largest <= MOST_COPIES:
+        return weight
+    return weight * (np.clip(largest, 1 / MOST_COPIES, MOST_COPIES) / largest)
 
 
 def _spread(graph: Any, places: IntArray, n: int) -> Any:
@@ -124,7 +134,7 @@ def _axes_of_few(rows: Float64, weights: Float64) -> tuple[Float64, Float64]:
 def given_rows(x: Any, weight: Float64) -> CommunityRows:
     """Return the graph of given affinities (n, n): an edge weighs as much as the larger of its two
     directions, times the weights of both ends. A node is not its own neighbour."""
-    both = both_ways(x)
+    both, weight = both_ways(x), _multiplied(weight)
     scaled = sparse.csr_array(diagonal_csr(weight) @ both @ diagonal_csr(weight))
     scaled.eliminate_zeros()
     scaled.sort_indices()

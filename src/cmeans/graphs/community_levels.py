@@ -12,6 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from ..data.arrays import Float64, IntArray
+from ..data.limits import MOST_COPIES
 from ..engines import Engine
 from .communities import best_of_few, communities, settled
 from .community_graph import CommunityGraph, compact
@@ -25,7 +26,6 @@ WITHIN = 1.0  # octaves, within which levels are to agree
 PENALTY = 0.04  # of stability, for each octave from resolution 1
 ONE = 0.9  # sum of squared shares of communities, above which they are one and crumbs
 STABLE = 0.8  # stability less its penalty, from which on a level is stable
-LARGEST = 1e70  # of sums of sizes whose products of four are numbers
 APART = 1e-4  # weight of an edge whose ends no run keeps together
 FINE, FINE_RUNS = 64.0, 2  # resolution of the runs that make cells, and their number
 
@@ -89,7 +89,7 @@ def adjusted_rand(a: IntArray, b: IntArray, sizes: Float64) -> float:
     """Return the adjusted Rand index of two labellings of nodes that stand for several rows, on an
     average for one at least."""
     mass = sizes.sum()
-    sizes = sizes / max(min(1.0, mass / len(sizes)), mass / LARGEST)
+    sizes = sizes / max(min(1.0, mass / len(sizes)), mass / MOST_COPIES)
 
     def pairs(counts: npt.NDArray[Any]) -> float:
         return float((counts * (counts - 1)).sum()) / 2

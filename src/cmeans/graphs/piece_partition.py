@@ -93,7 +93,7 @@ class PiecePartition:
     def depths_of(self, points: IntArray, away: Float64) -> Float64:
         """Return how deep rows (n,) at some points lie in their clusters; 0 at none."""
         scales = self.scales[self.own[points]]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             there = np.where(away > 0, np.minimum(scales / away, 1.0), 1.0)
         return np.where(points < 0, 0.0, np.minimum(self.depths[points], there))
 

@@ -57,10 +57,21 @@ class GivenPoints:
             places[(self.points[places] != rows).any(axis=1)] = -1
         new = np.flatnonzero((places < 0) & (rows.any(axis=1) | (not self.have_unit_length)))
         if len(new):
-            numbers, squares = self._search(rows[new])
-            places[new] = numbers[:, 0]
-            distances[new] = np.maximum(np.sqrt(squares[:, 0]) - (self.radius or 0.0), 0.0)
+            with np.errstate(over="ignore", invalid="ignore"):
+                numbers, squares = self._search(rows[new])
+            places[new], distances[new] = numbers[:, 0], np.sqrt(squares[:, 0])
+            for row in new[~np.isfinite(distances[new])]:
+                places[row], distances[row] = self._nearest_far_away(rows[row])
+            distances[new] = np.maximum(distances[new] - (self.radius or 0.0), 0.0)
         return places, distances
+
+    def _nearest_far_away(self, row: Float64) -> tuple[int, float]:
+        """Return the nearest point of a row, and its distance, where squares are no numbers."""
+        unit = max(np.abs(row).max(), np.abs(self.points).max())
+        steps = np.linalg.norm(self.points / unit - row / unit, axis=1)
+        with np.errstate(over="ignore"):
+            distance = unit * steps.min()
+        return int(steps.argmin()), min(float(distance), np.finfo(float).max)
 
     @property
     def step_error(self) -> float | None:

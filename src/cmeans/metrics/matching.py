@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ..data.arrays import Float64, IntArray, is_foreign, to_numpy
 from ..data.blocks import spans
-from ..data.limits import DEFAULT
+from ..data.limits import DEFAULT, MOST_COPIES
 from ..fitting.validation import intact
 from ..fitting.weights import read_weights
 
@@ -112,6 +112,7 @@ def adjusted_rand(shared: Float64) -> float:
 
     A weight counts copies of a row; noise is a cluster.
     """
+    shared = shared * min(1.0, MOST_COPIES / max(float(shared.sum()), 1.0))
 
     def pairs(weight: Any) -> Any:
         return weight * (weight - 1.0) / 2.0
