@@ -14,6 +14,7 @@ if _typing.TYPE_CHECKING:
     from . import anndata, datasets, inspection, kernels, metrics, onnx, papers, rules, validity
     from .data.addresses import Address
     from .data.files import open_blocks
+    from .data.log_transformer import LogTransformer
     from .data.packed_bits import packed_bits
     from .data.recipe.read_table import read_table
     from .engines import DaskEngine, RayEngine, SparkEngine
@@ -70,6 +71,7 @@ __all__ = [
     "KernelPatchClustering",
     "LandmarkGraph",
     "Landmarks",
+    "LogTransformer",
     "ModularityClustering",
     "ParameterWarning",
     "PossibilisticCMeans",
@@ -137,6 +139,7 @@ _PLACES = {  # of names that are neither modules nor estimators
     "KernelPatchClustering": "papers",
     "LandmarkGraph": "estimators.landmark_graph",
     "Landmarks": "fitting.landmark_choice",
+    "LogTransformer": "data.log_transformer",
     "ParameterWarning": "runtime.user_warnings",
     "ProbabilisticKMeans": "papers",
     "SequentialPossibilisticCMeans": "papers",

@@ -9,7 +9,8 @@ import scipy.sparse
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from cmeans.cli.option_names import as_option
-from cmeans.data.recipe.scaling import Scaling, learn_scaling, skewness
+from cmeans.data.long_tails import skewness
+from cmeans.data.recipe.scaling import Scaling, learn_scaling
 from cmeans.data.row_source import RowsError
 
 

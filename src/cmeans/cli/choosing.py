@@ -13,6 +13,7 @@ import scipy.sparse
 from ..data.recipe.scaling import some_rows
 from ..data.recipe.table_recipe import TableRecipe
 from ..estimators.auto_clustering import AutoClustering
+from ..estimators.gaussian_mixture import GaussianMixture
 from ..evidence.record import Evidence
 from ..fitting.rows.finite import without_partial
 from .errors import InputError
@@ -36,6 +37,8 @@ AS_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 OF_MIXTURES = ("covariances", "consensus")
 TAKEN = ("n_clusters", "random_state", "n_jobs", "memory_budget", "missing")
+MOST_ROWS = 20_000  # that speak for all, where some have empty cells or categories
+MOST_FILLED = 60  # columns of which empty cells are filled from the others, to choose by
 FEWEST = 50  # rows without empty cells that may speak for all
 
 
@@ -123,9 +126,18 @@ def _judged(rows: InputRows, recipe: TableRecipe, holes: bool, screen: Screen) -
     numeric = ~np.isin(list(map(str, rows.columns)), list(recipe.indicators))
     if scipy.sparse.issparse(rows.x) or not (holes or recipe.indicators):
         return rows.x, None if rows.stay else weight
-    x, numbers = some_rows(rows.x)
+    x, numbers = some_rows(rows.x, MOST_ROWS)
     x = x[:, numeric] if numeric.any() else x
     full = ~np.isnan(x).any(axis=1)
+    if 2 * full.sum() < len(x) and x.shape[1] <= MOST_FILLED:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cloud = GaussianMixture(1, missing="partial", random_state=0).fit(x)
+        screen.say(
+            f"chosen by {len(x):,} rows; empty cells hold what the other columns let expect, as "
+            f"only {full.sum():,} rows have none"
+        )
+        return cloud.impute(x), None if weight is None else weight[numbers]
     if not full.all():
         screen.say(f"chosen by {full.sum():,} of {len(x):,} rows, those without empty cells")
     if full.sum() < FEWEST and not full.all():

@@ -74,8 +74,9 @@ class AutoClustering(WholeClustering):
     scaling : "auto", "none", "unit", "standard", "robust" or "log", default="auto"
         What is done to the columns first. Not "range" as elsewhere: units are part of the evidence.
         "auto": ranges of 1 where those of columns differ more
-        than ten times (divided by quartiles where a few rows are far out), logarithms of positive
-        values of which few are very large, else nothing.
+        than ten times (divided by quartiles where a few rows are far out), logarithms where half of
+        the columns have long tails that these level, else nothing. "log": of columns with long
+        tails alone (`LogTransformer`), then "standard".
     time_limit : float or None, default=None
         Seconds after which the choice ends with the best until then. Results then depend on the
         machine; None: they never do.

@@ -3,38 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.linalg
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
-from ..data.arrays import Float64, IntArray
+from ..data.arrays import Float64, IntArray, is_sparse
 from ..data.blocks import Blocks
-from ..data.chosen_scaling import chosen_scaling
+from ..data.chosen_scaling import ChosenScaling, chosen_scaling
+from ..data.log_transformer import LogTransformer
 from ..engines import Engine
 from ..evidence.far_rows import far_rows
 from ..evidence.steps import spread_copies, stepped_columns
 from ..fitting.connected import AS_THEY_ARE
 from ..graphs.piece_points import GivenPoints, nearest_of_rows
-from ..runtime.checks import is_auto
+from ..runtime.checks import ParameterError, is_auto
 from ..sampling.population import distinct_rows, population_of, sample
 
 WHOLE = 3000  # rows up to which all are judged: valleys are read at this scale
 SAMPLE = 3000  # of more
 TREE = 20_000  # rows of a tree, which is cheap and sees more in more
 CENTRES = 256  # rows of the sample, from which others are far
-LOGARITHMS = partial(
-    FunctionTransformer, np.log, inverse_func=np.exp, feature_names_out="one-to-one"
-)
 SCALERS: dict[str, tuple[Any, ...]] = {
     "none": (),
     "unit": (MinMaxScaler,),
     "standard": (StandardScaler,),
     "robust": (RobustScaler,),
-    "log": (LOGARITHMS, StandardScaler),
+    "log": (LogTransformer, StandardScaler),
 }
+SPARSE = ChosenScaling("none", "columns as they are: sparse rows keep their zeros")
 
 
 @dataclass(frozen=True)
@@ -73,10 +71,17 @@ def judged_rows(blocks: Blocks, scaling: str, engine: Engine, seed: int) -> Judg
         added = blocks.weight[:][others] * blocks.unit
         x, weights = _rows(blocks, numbers, np.ones(len(numbers))), np.append(weights, added)
     x, weights, first = _joined(x, weights)
-    chosen = chosen_scaling(x)
+    chosen = SPARSE if is_sparse(blocks.x) else chosen_scaling(x)
     name, said = (chosen.name, chosen.reason) if is_auto(scaling) else (scaling, scaling)
     if name != chosen.name:
         said = f'columns scaled by "{name}", as given'
+    if chosen is SPARSE and name != SPARSE.name:
+        raise ParameterError(
+            "AutoClustering",
+            "scaling",
+            scaling,
+            'sparse rows would lose their zeros; take {name}="none", or scale them beforehand.',
+        )
     scalers = []
     for make in SCALERS[name]:
         scalers.append(make().fit(x))

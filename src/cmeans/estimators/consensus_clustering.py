@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from sklearn.base import ClusterMixin, clone
@@ -16,7 +16,7 @@ from ..data.arrays import Float64, IntArray, is_foreign, to_numpy
 from ..data.blocks import Blocks
 from ..data.outputs import Labels
 from ..engines import Engine, brought
-from ..fitting.arguments import check_engine
+from ..fitting.arguments import MissingName, check_engine
 from ..fitting.attribute_names import restored_on_failure
 from ..fitting.consensus import CoAssociation, LabelPatterns
 from ..fitting.covariance import Covariance
@@ -25,7 +25,7 @@ from ..fitting.validation import checked_random_state
 from ..fitting.weights import read_weights
 from ..metrics.matching import adjusted_rand, shared_weights
 from ..rules import Fuzzy
-from ..runtime.checks import integer
+from ..runtime.checks import integer, one_of
 from ..runtime.docstrings import describes_arguments
 from ..runtime.user_warnings import collected, naming, warn
 from ..solvers.observer import FitRecord
@@ -58,6 +58,10 @@ class ConsensusClustering(PlacedClustering[IntArray]):
         tails of Student's t (5 degrees of freedom), on the columns as they are and on these made
         near to normal (`powers="auto"`), all with `Covariance(rounding="auto")`. Their starts
         see the columns' units: bring columns of different ones to one range first.
+    missing : "error" or "partial", default="error"
+        "partial": values of X may be NaN. The members made here are then four mixtures of what is
+        there, without tails and rounding, which do not go with missing values; members of your own
+        take such rows as they can.
     n_jobs : int or None, default=None
         Threads; None: every usable CPU. It never changes results. An engine counts its own.
     engine : Engine or None, default=None
@@ -76,6 +80,8 @@ class ConsensusClustering(PlacedClustering[IntArray]):
     memberships_ : (n, c) as `FuzzyCMeans` has them for m=2 in the space of the kernel; their argmax
         is `labels_`.
     objective_ : the sum that is minimised.
+    n_missing_ : (d,) missing values of each column; with missing="partial" and members made here
+        only.
     stop_reason_ : why the fit ended.
 
     Notes
@@ -122,12 +128,14 @@ class ConsensusClustering(PlacedClustering[IntArray]):
         n_clusters: int = 8,
         *,
         members: Sequence[Any] | None = None,
+        missing: MissingName = "error",
         n_jobs: int | None = None,
         engine: Engine | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.members = members
+        self.missing = missing
         self.n_jobs = n_jobs
         self.engine = engine
         self.random_state = random_state
@@ -160,6 +168,8 @@ class ConsensusClustering(PlacedClustering[IntArray]):
             seed = int(rng.randint(2**31))
             self.members_ = self._fitted_members(X, sample_weight, seed)
             self.member_labels_ = self._labels_of_members(X)
+            if self.missing == "partial" and self.members is None:
+                self.n_missing_ = self.members_[0].n_missing_
             patterns = LabelPatterns.among(self.member_labels_, rows.weight[:] * rows.unit)
             with naming(name):
                 self._co_association = self._consensus(patterns, seed)
@@ -255,6 +265,7 @@ class ConsensusClustering(PlacedClustering[IntArray]):
         """Refuse parameters that are invalid for all rows."""
         name = type(self).__name__
         integer(self.n_clusters, "n_clusters", name, 1)
+        one_of(self.missing, "missing", name, get_args(MissingName))
         check_engine(self)
         members = self.members
         if members is None:
@@ -297,18 +308,20 @@ class ConsensusClustering(PlacedClustering[IntArray]):
 
     def _mixtures(self, seed: int) -> list[GaussianMixture]:
         """Return the members that nothing is said of."""
+        is_whole = self.missing == "error"  # tails and rounding do not go with missing values
         return [
             GaussianMixture(
                 self.n_clusters,
-                covariance=Covariance(shape, df=df, rounding="auto"),
+                covariance=Covariance(shape, df=df, rounding="auto" if is_whole else None),
                 powers=powers,
+                missing=self.missing,
                 n_jobs=self.n_jobs,
                 engine=self.engine,
                 random_state=seed,
             )
             for powers in (None, "auto")
             for shape in ("full", "tied")
-            for df in (None, TAILS)
+            for df in ((None, TAILS) if is_whole else (None,))
         ]
 
     def _labels_of_members(self, X: Any) -> IntArray:

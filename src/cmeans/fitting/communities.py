@@ -99,10 +99,12 @@ def neighbour_rows(
 def _multiplied(weight: Float64) -> Float64:
     """Return weights whose products are numbers: these, or so many times as much that many copies
     stay many, and parts of one parts."""
-    largest = weight.max(initial=0.0)
+    largest = float(weight.max(initial=0.0))
     if largest == 0 or 1 / MOST_COPIES <= largest <= MOST_COPIES:
         return weight
-    return weight * (np.clip(largest, 1 / MOST_COPIES, MOST_COPIES) / largest)
+    nearest = min(max(largest, 1 / MOST_COPIES), MOST_COPIES)
+    found: Float64 = weight * (nearest / largest)
+    return found
 
 
 def _spread(graph: Any, places: IntArray, n: int) -> Any:

@@ -68,9 +68,9 @@ def save(
     Parameters
     ----------
     model : a fitted estimator of this library, or a scikit-learn `Pipeline` of StandardScaler,
-        MinMaxScaler, MaxAbsScaler, RobustScaler and FunctionTransformer of logarithms with one of
-        this library as last step. Read again, it predicts the same to the last bit. skops saves
-        other pipelines whole.
+        MinMaxScaler, MaxAbsScaler, RobustScaler, `LogTransformer` and FunctionTransformer of
+        logarithms with one of this library as last step. Read again, it predicts the same to the
+        last bit. skops saves other pipelines whole.
     path : the file; written under a temporary name and renamed, so that it is whole or absent.
     rows : whether to keep the fitted attributes of each training row (`labels_`, `memberships_`);
         predicting does not need it.

@@ -1,5 +1,5 @@
-"""Scalers of scikit-learn in a model file: class, parameters and public fitted attributes, nothing
-that could run.
+"""Scalers, most of scikit-learn, in a model file: class, parameters and public fitted attributes,
+nothing that could run.
 
 A scaler is read by fitting one of its class to a made-up row, so that scikit-learn checks the
 parameters; the public fitted attributes are then those of the file, each of a declared shape.
@@ -15,6 +15,7 @@ import numpy as np
 from sklearn import config_context, preprocessing
 
 from ..data.arrays import Array, namespace
+from ..data.log_transformer import LogTransformer
 from ..storage.codec import UNREADABLE, Arrays, Packer
 
 Part = dict[str, Any]  # a scaler as JSON
@@ -34,6 +35,10 @@ CARRIED: Mapping[str, Mapping[str, str]] = {  # the public fitted attributes of 
     "MaxAbsScaler": {"scale_": _BY_COLUMN, "max_abs_": _BY_COLUMN, "n_samples_seen_": _COUNT},
     "RobustScaler": {"center_": _PERHAPS, "scale_": _PERHAPS},
     "FunctionTransformer": {},
+    "LogTransformer": dict.fromkeys(("offset_", "least_"), _BY_COLUMN),
+}
+CLASSES: Mapping[str, Any] = {
+    name: getattr(preprocessing, name, LogTransformer) for name in CARRIED
 }
 # what a FunctionTransformer may do, by name: nothing else that could run is read
 FUNCTIONS = {"log": np.log, "exp": np.exp, "log1p": np.log1p, "expm1": np.expm1}
@@ -43,7 +48,7 @@ def packed_transformer(tool: Any, where: str, writer: Packer) -> Part:
     """Return a fitted scaler as JSON, its arrays in the writer; ValueError, which names the step,
     where it cannot be carried."""
     name = type(tool).__name__
-    if name not in CARRIED or type(tool) is not getattr(preprocessing, name):
+    if name not in CARRIED or type(tool) is not CLASSES[name]:
         raise ValueError(
             f"save: step {where!r} is {'an' if name[0] in 'AEIOU' else 'a'} {name}; a model file "
             f"carries {', '.join(CARRIED)} alone. "
@@ -101,11 +106,13 @@ def scaled_by(tool: Any, x: Array) -> Array:
     """Return rows (b, d) of any array library as a scaler of `CARRIED` transforms them; TypeError
     for other tools."""
     name, xp, own = type(tool).__name__, namespace(x), vars(tool)
-    if name not in CARRIED or type(tool) is not getattr(preprocessing, name):
+    if name not in CARRIED or type(tool) is not CLASSES[name]:
         raise TypeError(f"it is {name}, none of {', '.join(CARRIED)}")
     if name == "FunctionTransformer":
         named = None if tool.func is None else _named(tool.func)["function"]
         return x if named is None else getattr(xp, named)(x)
+    if name == "LogTransformer":
+        return tool.of_arrays(x)
     if name == "MinMaxScaler":
         x = x * tool.scale_ + tool.min_
     else:
@@ -141,7 +148,7 @@ def transformer_of(part: Any, arrays: Arrays) -> Any:
             raise ValueError(f"{name}.{key} is of another shape or type than of {d} columns")
     row = np.ones((1, d))
     with config_context(transform_output="default"):
-        tool = getattr(preprocessing, name)(**params).fit(row)
+        tool = CLASSES[name](**params).fit(row)
         for key, value in fitted.items():
             setattr(tool, key, value)
         tool.transform(row)

@@ -142,7 +142,8 @@ class SolverState:
         if values["mixing"] is not None:
             values["mixing"] = Mixing(**_with_tuples(values["mixing"]))
         found = cls(**{**values, "verdict": Verdict(packed["verdict"])})
-        for name, kind in declared(cls).items():
+        own: Any = cls
+        for name, kind in declared(own).items():
             if not fits(getattr(found, name), kind, finite=False):
                 raise ValueError(
                     f"checkpoint: it holds no {name} of a fit where one belongs; it is damaged."

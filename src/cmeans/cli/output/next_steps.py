@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ...data.recipe.scaling import LONG_TAIL, skewness, some_rows
+from ...data.long_tails import LONG_TAIL, skewness
+from ...data.recipe.scaling import some_rows
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel, as_source
 from ...runtime.numerals import in_times, percent, several

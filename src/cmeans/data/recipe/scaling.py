@@ -10,17 +10,16 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ...runtime.numerals import in_digits
-from ..arrays import Array, as_like, namespace
+from ..arrays import Array, as_like
 from ..blocks import mapped
 from ..chosen_scaling import chosen_scaling
 from ..files.schema import Spelling, in_python
+from ..long_tails import have_long_tails, logarithms, logarithms_in_library, offsets_of
 from ..row_source import RowsError, as_source
 from ..scaling import cuts, extremes, mean_and_deviation
 
 KINDS = ("none", "standard", "unit", "robust", "log")
 AUTO = "auto"  # the one of these that the rows speak for
-LONG_TAIL = 2.0  # the skewness from which on a logarithm is taken
-_LEVEL = 1.0  # the skewness that a logarithm leaves at most, where it is chosen
 ZERO = 64.0  # roundings of an offset, below which a value beside it is none
 _SAMPLE = 2**16  # rows of which quantiles and skewness are taken, evenly spaced
 _STRETCH = 4_096  # rows that are read together for them, where rows are not in memory
@@ -69,23 +68,14 @@ class Scaling:
     def scaled(self, x: Array) -> Array:
         """Return the scaled rows of x (b, d), of any array library, in a new array."""
         if self.offset:
-            xp, columns = namespace(x), [x[:, at] for at in range(len(self.offset))]
-            for at, offset in enumerate(self.offset):
-                if offset is not None:
-                    least = xp.full_like(columns[at], self.least[at])
-                    columns[at] = xp.log(xp.maximum(columns[at] + offset, least))
-            x = xp.stack(columns, axis=1)
+            x = logarithms_in_library(x, self.offset, self.least)
         if not self.factor:
             return x
         return (x - as_like(self.shift, x)) * as_like(self.factor, x)
 
     def logarithms(self, x: NDArray[Any]) -> Numbers:
         """Return rows (b, d) with logarithms of the columns that have an offset."""
-        x = x.astype(np.float64)
-        for at, offset in enumerate(self.offset):
-            if offset is not None:
-                x[:, at] = np.log(np.maximum(x[:, at] + offset, self.least[at]))
-        return x
+        return logarithms(x, self.offset, self.least)
 
     def undone(self, x: Any) -> Any:
         """Return scaled rows of x (n, d), in memory, in the units of their file."""
@@ -197,14 +187,6 @@ def learn_scaling(
     return Scaling(kind, tuple(shift.tolist()), tuple(factor.tolist()), logs.offset, logs.least)
 
 
-def skewness(x: NDArray[Any]) -> Numbers:
-    """Return the skewness of each column (d,), 0 of a constant one; what is missing has no part."""
-    with np.errstate(all="ignore"):
-        away = x - np.nanmean(x, axis=0, dtype=np.float64) if len(x) else np.zeros((1, x.shape[1]))
-        found = np.nanmean(away**3, axis=0) / np.nanmean(away**2, axis=0) ** 1.5
-    return np.asarray(np.nan_to_num(found, posinf=0.0, neginf=0.0))
-
-
 def some_rows(x: Any, most: int = _SAMPLE) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return at most so many rows of dense x, evenly spaced, and their numbers; of rows that are
     not in memory in stretches."""
@@ -221,37 +203,25 @@ def some_rows(x: Any, most: int = _SAMPLE) -> tuple[NDArray[Any], NDArray[np.int
 
 
 def _chosen(x: Any, left: NDArray[np.bool_] | None) -> str:
-    """Return the scaling that rows speak for: logarithms where they level a long tail, else what
-    the ranges of the columns say."""
+    """Return the scaling that rows speak for."""
     if scipy.sparse.issparse(x):
         return "none"
     rows = some_rows(x)[0].astype(np.float64)
     rows = rows[:, ~(np.isnan(rows).all(axis=0) | (False if left is None else left))]
     if not rows.size:
         return "none"
-    with np.errstate(all="ignore"):
-        logs = np.log(np.where(rows > 0, rows, np.nan))
-    logs[:, ~(rows > 0).any(axis=0)] = 0.0  # of a column without any, which has no tail
-    tails = (skewness(rows) > LONG_TAIL) & ~(rows < 0).any(axis=0)
-    if (tails & (np.abs(skewness(logs)) <= _LEVEL)).any():
-        return "log"
     return chosen_scaling(rows).name
 
 
 def _logarithms(x: Any, low: Numbers, left: NDArray[np.bool_]) -> Scaling:
-    """Return the logarithms of columns with a long tail and no negative values: of x where all are
-    positive, else of x plus the smallest positive value that is seen."""
+    """Return the logarithms of columns with a long tail and no negative values."""
     rows, _ = some_rows(x)
-    taken = (skewness(rows) > LONG_TAIL) & (low >= 0) & ~left
-    positive = np.where(rows > 0, rows, np.inf).min(axis=0)
-    offset = [
-        (0.0 if low[at] > 0 else float(positive[at])) if taken[at] else None
-        for at in range(len(low))
-    ]
+    taken = have_long_tails(rows, low) & ~left
     if not taken.any():
         return Scaling()
-    least = np.where(taken, np.where(low > 0, low, positive), 1.0)
-    return Scaling("log", (), (), tuple(offset), tuple(map(float, least)))
+    offsets, least = offsets_of(rows, low)
+    offset = [value if take else None for value, take in zip(offsets, taken, strict=True)]
+    return Scaling("log", (), (), tuple(offset), tuple(np.where(taken, least, 1.0).tolist()))
 
 
 def _quartiles(
