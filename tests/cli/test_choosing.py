@@ -96,10 +96,28 @@ def test_a_scale_that_is_given_is_taken(cmeans: Command, groups: Path, tmp_path:
 
 def test_too_few_rows_without_blanks(cmeans: Command, tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
-    file.write_text("a,b,c\n" + "".join(f"{at}.5,{at % 5},\n{at},,{at % 3}\n" for at in range(60)))
+    x = np.random.default_rng(0).normal(size=(120, 61))
+    x[np.arange(120), np.arange(120) % 61] = np.nan
+    np.savetxt(file, x, delimiter=",", header=",".join(f"c{k}" for k in range(61)), comments="")
+    file.write_text(file.read_text().replace("nan", ""))
     ended = cmeans("fit", file, "--out", tmp_path / "out", "-q")
     assert ended.code == 2
     assert "0 of 120 rows have no empty cell, too few to choose by; give the num" in ended.err
+
+
+def test_rows_of_which_most_have_blanks_are_judged_by_what_they_hold(
+    cmeans: Command, tmp_path: Path
+) -> None:
+    rng, kinds = np.random.default_rng(1), np.repeat([0, 1, 2], 80)
+    x = rng.normal(size=(240, 12)) + 3.0 * rng.normal(size=(3, 12))[kinds]
+    x[rng.random(x.shape) < 0.15] = np.nan
+    np.savetxt(file := tmp_path / "x.csv", x, delimiter=",", header=",".join("abcdefghijkl"))
+    file.write_text(file.read_text().replace("nan", "").removeprefix("# "))
+    fit = cmeans("fit", file, "--out", tmp_path / "out")
+    assert "240 rows; empty cells hold what the other columns let expect" in fit.err
+    assert (fit.summary["method"], fit.summary["n_clusters_found"]) == ("consensus", 3)
+    labels = pq.read_table(tmp_path / "out" / "labels.parquet").column(0)
+    assert adjusted_rand_score(kinds, labels) > 0.95
 
 
 def test_the_winner_of_the_choice_is_fitted_once(
@@ -116,12 +134,12 @@ def test_the_winner_of_the_choice_is_fitted_once(
         return usual(self, X, *given, **words)
 
     monkeypatch.setattr(GaussianMixture, "_fitted", counted)
-    taken = "--missing", "partial"  # which the consensus does not take
-    chosen = cmeans("fit", file, "-c", "2-4", *taken, "--out", tmp_path / "chosen").summary
-    assert (chosen["method"], chosen["n_clusters"], fits) == ("gaussian", 2, [0])
-    words = "-c", 2, "--method", "gaussian", "--scale", chosen["scale"]
-    cmeans("fit", file, *words, *taken, "--out", tmp_path / "told")
-    assert fits == [0, 0]
+    chosen = cmeans("fit", file, "-c", "2-4", "--out", tmp_path / "chosen").summary
+    one, *eight = fits  # the first is the candidate of one mixture
+    assert (chosen["method"], chosen["n_clusters"], len(set(eight))) == ("consensus", 2, 8)
+    words = "-c", 2, "--method", "consensus", "--scale", chosen["scale"]
+    cmeans("fit", file, *words, "--out", tmp_path / "told")
+    assert fits == [one, *eight, *eight]
     for name in ("labels.parquet", "model.safetensors"):
         assert (tmp_path / "chosen" / name).read_bytes() == (tmp_path / "told" / name).read_bytes()
 

@@ -3,11 +3,14 @@ and what the eight mixtures find that no single one is sure of."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, KMeans, MeanShift
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import minmax_scale
 
 import cmeans
 from cmeans import ConsensusClustering, FuzzyCMeans, GaussianMixture, KernelKMeans
@@ -97,6 +100,40 @@ def test_the_eight_mixtures() -> None:
     assert adjusted_rand_score(kinds, model.labels_) > 0.9
     assert model.agreement_ > 0.9
     assert "8 members agree by 0.9" in model.stop_reason_
+
+
+def test_members_start_each_from_its_own_seed() -> None:
+    """What all find from one start may be a poor optimum of all."""
+    X = load_iris().data
+    seeds = [one.random_state for one in ConsensusClustering(3, random_state=0).fit(X).members_]
+    again = [one.random_state for one in ConsensusClustering(3, random_state=0).fit(X).members_]
+    assert len(set(seeds)) == 8
+    assert again == seeds
+
+
+def test_missing_values(tmp_path: Path) -> None:
+    X, kinds = load_wine(return_X_y=True)
+    X, drawn = minmax_scale(X), np.random.default_rng(0).random(X.shape)
+    X[drawn < 0.1] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        ConsensusClustering(3).fit(X)
+    model = ConsensusClustering(3, missing="partial", random_state=0).fit(X)
+    assert [one.missing for one in model.members_] == ["partial"] * 4
+    assert model.n_missing_.tolist() == np.isnan(X).sum(axis=0).tolist()
+    assert adjusted_rand_score(kinds, model.labels_) > 0.85
+    assert np.array_equal(model.predict(X), model.labels_)
+    cmeans.save(model, tmp_path / "model")
+    assert np.array_equal(cmeans.load(tmp_path / "model").memberships(X), model.memberships_)
+
+
+def test_members_of_ones_own_take_missing_values_as_they_can() -> None:
+    X = rows()
+    X[::7, 0] = np.nan
+    own = [FuzzyCMeans(4, missing="partial", random_state=0)]
+    model = ConsensusClustering(4, members=own, missing="partial", random_state=0).fit(X)
+    assert adjusted_rand_score(model.labels_, model.members_[0].labels_) == 1.0
+    with pytest.raises(ValueError, match="FuzzyCMeans: Input X contains NaN"):
+        model.set_params(members=[FuzzyCMeans(4)]).fit(X)
 
 
 def test_what_members_warn_of_is_told_once() -> None:

@@ -145,6 +145,9 @@ def test_labels_in_order_of_their_first_rows() -> None:
     assert in_order(np.array([7, 7, 2, 9, 2])).tolist() == [0, 0, 1, 2, 1]
 
 
+TAIL = np.exp(np.random.default_rng(6).normal(size=200))
+
+
 @pytest.mark.parametrize(
     ("name", "columns"),
     [
@@ -152,6 +155,10 @@ def test_labels_in_order_of_their_first_rows() -> None:
         ("unit", [np.linspace(0, 1, 200), np.linspace(0, 300, 200)]),
         ("robust", [np.linspace(0, 1, 200), np.append(np.linspace(0, 1, 199), 300.0)]),
         ("log", [np.exp(np.random.default_rng(6).normal(size=200)) * k for k in (1, 9)]),
+        ("log", [TAIL, 1000 * TAIL, np.linspace(0, 1, 200)]),
+        ("unit", [TAIL, np.linspace(0, 100, 200), np.linspace(0, 1, 200)]),
+        ("none", [TAIL, np.linspace(0, 40, 200)]),
+        ("unit", [1e3 * (np.arange(200) % 9 == 0), np.linspace(0, 1, 200)]),
         ("none", [np.full(200, 4.0), np.full(200, 2.0)]),
     ],
 )

@@ -289,19 +289,20 @@ def fitted(name: str, words: dict[str, Any], x: Any, weight: Any) -> str:
     if name in SWEPT and model._sums_to_one and not np.allclose(shares[somewhere], 1.0, atol=1e-4):
         raise FoundError(f"memberships that sum to {shares!r}")
     cut_short = name == "ProbabilisticKMeans" and not model.converged_
-    divided = np.isin(u, (0.0, 1.0)).all() and _divides_equal_rows(words, x)
+    divided = np.isin(u, (0.0, 1.0)).all() and _divides_equal_rows(words, x, model)
     if not cut_short and not divided and not np.array_equal(model.predict(x), labels):
         raise FoundError(f"predicts {model.predict(x)!r} where its labels are {labels!r}")
     return "fitted"
 
 
-def _divides_equal_rows(words: dict[str, Any], x: Any) -> bool:
+def _divides_equal_rows(words: dict[str, Any], x: Any, model: Any) -> bool:
     """True where bounds of sizes may divide rows of one place among clusters, which nothing tells
-    apart later; also where squares of what parts them are no numbers."""
+    apart later; also where a kernel tells none apart."""
     if words.get("sizes__least") is None and words.get("sizes__most") is None:
         return False
     rows = x.toarray() if sparse.issparse(x) else np.asarray(x, np.float64)
-    return len(np.unique(rows, axis=0)) < len(rows) or not (rows**2).any()
+    are_one = not np.ptp(model.transform(x), axis=1).any()
+    return are_one or len(np.unique(rows, axis=0)) < len(rows)
 
 
 def _overflows(x: Any, weight: Any) -> bool:

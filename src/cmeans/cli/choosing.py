@@ -38,6 +38,7 @@ AS_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 OF_MIXTURES = ("covariances", "consensus")
 TAKEN = ("n_clusters", "random_state", "n_jobs", "memory_budget", "missing")
 MOST_ROWS = 20_000  # that speak for all, where some have empty cells or categories
+ENOUGH = 0.75  # of the rows, without empty cells, speak for all
 MOST_FILLED = 60  # columns of which empty cells are filled from the others, to choose by
 FEWEST = 50  # rows without empty cells that may speak for all
 
@@ -129,7 +130,7 @@ def _judged(rows: InputRows, recipe: TableRecipe, holes: bool, screen: Screen) -
     x, numbers = some_rows(rows.x, MOST_ROWS)
     x = x[:, numeric] if numeric.any() else x
     full = ~np.isnan(x).any(axis=1)
-    if 2 * full.sum() < len(x) and x.shape[1] <= MOST_FILLED:
+    if full.mean() < ENOUGH and x.shape[1] <= MOST_FILLED:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             cloud = GaussianMixture(1, missing="partial", random_state=0).fit(x)

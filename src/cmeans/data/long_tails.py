@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .arrays import Array, Float64, namespace
 
 LONG_TAIL = 2.0  # the skewness from which on a logarithm is taken
+MIDDLE, SHARE = 1.0, 0.01  # the skewness without so many of the largest values, which may be errors
 LEVEL = 1.0  # the skewness that a logarithm leaves at most, where it is chosen
 Offsets = tuple[float | None, ...]  # what is added before a logarithm; none of a column as it is
 
@@ -35,9 +36,14 @@ def have_long_tails(x: npt.NDArray[Any], low: Float64 | None = None) -> npt.NDAr
 
 
 def are_levelled(x: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return which columns (d,) have a long tail that logarithms level."""
+    """Return which columns (d,) have a long tail, of more than a few values, that logarithms
+    level."""
     found = have_long_tails(x)
     tails = x[:, found]
+    if tails.size:
+        middle = np.minimum(tails, np.nanquantile(tails, 1 - SHARE, axis=0))
+        found[found] = skewness(middle) > MIDDLE
+        tails = x[:, found]
     found[found] = np.abs(skewness(logarithms(tails, *offsets_of(tails)))) <= LEVEL
     return found
 

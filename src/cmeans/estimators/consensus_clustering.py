@@ -308,6 +308,8 @@ class ConsensusClustering(PlacedClustering[IntArray]):
 
     def _mixtures(self, seed: int) -> list[GaussianMixture]:
         """Return the members that nothing is said of."""
+        # of one start each: what all find from one may be a poor optimum of all
+        seeds = iter(np.random.RandomState(seed).randint(2**31, size=8, dtype=np.int64).tolist())
         is_whole = self.missing == "error"  # tails and rounding do not go with missing values
         return [
             GaussianMixture(
@@ -317,7 +319,7 @@ class ConsensusClustering(PlacedClustering[IntArray]):
                 missing=self.missing,
                 n_jobs=self.n_jobs,
                 engine=self.engine,
-                random_state=seed,
+                random_state=next(seeds),
             )
             for powers in (None, "auto")
             for shape in ("full", "tied")
