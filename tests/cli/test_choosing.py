@@ -102,7 +102,8 @@ def test_too_few_rows_without_blanks(cmeans: Command, tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("nan", ""))
     ended = cmeans("fit", file, "--out", tmp_path / "out", "-q")
     assert ended.code == 2
-    assert "0 of 120 rows have no empty cell, too few to choose by; give the num" in ended.err
+    assert "such as 'c0'" in ended.err
+    assert "too few rows have no empty cell to choose by them; give the number" in ended.err
 
 
 def test_rows_of_which_most_have_blanks_are_judged_by_what_they_hold(
@@ -114,7 +115,7 @@ def test_rows_of_which_most_have_blanks_are_judged_by_what_they_hold(
     np.savetxt(file := tmp_path / "x.csv", x, delimiter=",", header=",".join("abcdefghijkl"))
     file.write_text(file.read_text().replace("nan", "").removeprefix("# "))
     fit = cmeans("fit", file, "--out", tmp_path / "out")
-    assert "240 rows; empty cells hold what the other columns let expect" in fit.err
+    assert "missing values were filled with what the other columns let expect" in fit.err
     assert (fit.summary["method"], fit.summary["n_clusters_found"]) == ("consensus", 3)
     labels = pq.read_table(tmp_path / "out" / "labels.parquet").column(0)
     assert adjusted_rand_score(kinds, labels) > 0.95

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import clone, is_clusterer
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_wine, make_moons
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.pipeline import Pipeline
 
@@ -243,3 +244,41 @@ def test_what_it_refuses() -> None:
 def test_costs_cover_all_candidates() -> None:
     for spaces in (*CANDIDATES.values(), ON_A_PLANE):
         assert set(spaces) <= set(COSTS)
+
+
+class TestMissingValues:
+    X, kinds = load_wine(return_X_y=True)
+
+    def holes(self, share: float) -> np.ndarray:
+        drawn = np.random.default_rng(0).random(self.X.shape)
+        return np.where(drawn < share, np.nan, self.X)
+
+    @pytest.mark.parametrize(
+        ("share", "note"),
+        [
+            (0.01, "Chosen by 152 of 178 rows, those without missing values."),
+            (0.15, "as only 18 of 178 rows have none."),
+        ],
+    )
+    def test_rows_that_speak_for_all(self, share: float, note: str) -> None:
+        x = self.holes(share)
+        with pytest.warns(UserWarning, match=re.escape(note)):
+            model = AutoClustering(missing="partial").fit(x)
+        assert (model.evidence_.space, model.n_clusters_) == ("consensus", 3)
+        assert adjusted_rand_score(self.kinds, model.labels_) > 0.8
+        assert np.array_equal(model.predict(x), model.labels_)
+        assert model.n_missing_.sum() == np.isnan(x).sum()
+
+    def test_without_holes_it_is_as_ever(self) -> None:
+        partial = AutoClustering(missing="partial").fit(self.X)
+        assert np.array_equal(partial.labels_, AutoClustering().fit(self.X).labels_)
+
+    def test_what_has_no_answer(self) -> None:
+        x = np.random.default_rng(0).normal(size=(120, 61))
+        x[np.arange(120), np.arange(120) % 60] = x[::2, 60] = np.nan
+        with pytest.raises(ValueError, match=r"0 of 120 rows have no missing value.*column 60"):
+            AutoClustering(missing="partial").fit(x)
+        with pytest.raises(ValueError, match=r"candidates=\['graph'\].*alone take missing values"):
+            AutoClustering(missing="partial", candidates=["graph"]).fit(self.holes(0.1))
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            AutoClustering().fit(x)

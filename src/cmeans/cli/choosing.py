@@ -13,7 +13,7 @@ import scipy.sparse
 from ..data.recipe.scaling import some_rows
 from ..data.recipe.table_recipe import TableRecipe
 from ..estimators.auto_clustering import AutoClustering
-from ..estimators.gaussian_mixture import GaussianMixture
+from ..estimators.auto_holes import TooFewWholeRowsError
 from ..evidence.record import Evidence
 from ..fitting.rows.finite import without_partial
 from .errors import InputError
@@ -37,10 +37,6 @@ AS_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 OF_MIXTURES = ("covariances", "consensus")
 TAKEN = ("n_clusters", "random_state", "n_jobs", "memory_budget", "missing")
-MOST_ROWS = 20_000  # that speak for all, where some have empty cells or categories
-ENOUGH = 0.75  # of the rows, without empty cells, speak for all
-MOST_FILLED = 60  # columns of which empty cells are filled from the others, to choose by
-FEWEST = 50  # rows without empty cells that may speak for all
 
 
 def with_choice(request: FitRequest, screen: Screen) -> FitRequest:
@@ -71,21 +67,30 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
         able = _able(replace(request, words=request.words | {"missing": PARTIAL}), AS_METHODS)
     if rows.stay:  # which eight mixtures would read hundreds of times
         able = [space for space in able if space != "consensus"] or able
-    x, weight = _judged(rows, recipe, holes, screen)
+    x, weight = _judged(rows, recipe)
     known = (request.checkpoint, request.known_labels, request.must_link)
     is_fit = x is rows.x and not rows.stay and known == (None, None, None)
     model = AutoClustering(
         request.words.get("n_clusters", "auto"),
         candidates=[f"not {space}" for space in AS_METHODS if space not in able] or "auto",
+        missing="partial" if holes else "error",
         scaling="none",  # they are scaled by the recipe of their table
         random_state=request.words.get("random_state", 0),
     )
     with warnings.catch_warnings(), screen.progress(0.0):
         warnings.simplefilter("ignore")  # the evidence says it
         # trials that see the rows as the fit does are fits of the command, and the winner is kept
-        evidence, fits = model._choose(
-            x, weight, (lambda *one: model_of(_as_method(request, *one))) if is_fit else None
-        )
+        try:
+            evidence, fits = model._choose(
+                x, weight, (lambda *one: model_of(_as_method(request, *one))) if is_fit else None
+            )
+        except TooFewWholeRowsError as error:
+            columns = [str(name) for name in rows.columns if str(name) not in recipe.indicators]
+            raise InputError(
+                "--clusters: too few rows have no empty cell to choose by them; give the number "
+                "and the method, e.g. -c 3 --method gaussian, or --columns without those that are "
+                f"mostly empty, such as {columns[error.column]!r}."
+            ) from error
     scaled = f"columns scaled by --scale {recipe.scaling.kind}"
     evidence = replace(evidence, scaling=scaled)
     for line in str(evidence).splitlines():
@@ -120,33 +125,12 @@ def _able(request: FitRequest, spaces: Mapping[str, Any]) -> list[str]:
     return able
 
 
-def _judged(rows: InputRows, recipe: TableRecipe, holes: bool, screen: Screen) -> tuple[Any, Any]:
-    """Return rows that speak for all, and their weights: without those that have empty cells, and
-    without the zeros and ones of categories, which look like clusters by themselves."""
+def _judged(rows: InputRows, recipe: TableRecipe) -> tuple[Any, Any]:
+    """Return rows that speak for all, and their weights: without the zeros and ones of categories,
+    which look like clusters by themselves."""
     weight = rows.weight
     numeric = ~np.isin(list(map(str, rows.columns)), list(recipe.indicators))
-    if scipy.sparse.issparse(rows.x) or not (holes or recipe.indicators):
+    if scipy.sparse.issparse(rows.x) or not recipe.indicators or not numeric.any():
         return rows.x, None if rows.stay else weight
-    x, numbers = some_rows(rows.x, MOST_ROWS)
-    x = x[:, numeric] if numeric.any() else x
-    full = ~np.isnan(x).any(axis=1)
-    if full.mean() < ENOUGH and x.shape[1] <= MOST_FILLED:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            cloud = GaussianMixture(1, missing="partial", random_state=0).fit(x)
-        screen.say(
-            f"chosen by {len(x):,} rows; empty cells hold what the other columns let expect, as "
-            f"only {full.sum():,} rows have none"
-        )
-        return cloud.impute(x), None if weight is None else weight[numbers]
-    if not full.all():
-        screen.say(f"chosen by {full.sum():,} of {len(x):,} rows, those without empty cells")
-    if full.sum() < FEWEST and not full.all():
-        empty = np.isnan(x).sum(axis=0)
-        label = np.array(rows.columns, dtype=object)[numeric if numeric.any() else ~numeric]
-        raise InputError(
-            f"--clusters: {full.sum()} of {len(x):,} rows have no empty cell, too few to choose "
-            "by; give the number of clusters, e.g. -c 3, or --columns without those that are "
-            f"mostly empty, such as {str(label[empty.argmax()])!r}."
-        )
-    return x[full], None if weight is None else weight[numbers][full]
+    x, numbers = some_rows(rows.x)
+    return x[:, numeric], None if weight is None else weight[numbers]

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -20,7 +20,7 @@ from ..engines import Engine
 from ..evidence.kind import kind_of
 from ..evidence.near_rows import NearRows
 from ..evidence.record import Evidence
-from ..fitting.arguments import Auto, check_engine
+from ..fitting.arguments import Auto, MissingName, check_engine
 from ..fitting.attribute_names import restored_on_failure
 from ..fitting.seen_rows import OtherPartition
 from ..fitting.validation import checked_random_state, read_rows
@@ -32,6 +32,7 @@ from ..solvers.observer import FitRecord
 from ..storage.row_writer import Written
 from .auto_candidates import CandidatePartitions
 from .auto_choice import MOST, AutoChoice
+from .auto_holes import filled_rows
 from .auto_notes import completed
 from .auto_rows import SCALERS, JudgedRows, in_their_span, judged_rows
 from .auto_spaces import (
@@ -39,6 +40,7 @@ from .auto_spaces import (
     SpaceWords,
     check_candidates,
     spaces_that_may_win,
+    those_that_take_holes,
     without_steps,
 )
 from .fits_to_all import FitsToAll
@@ -77,6 +79,10 @@ class AutoClustering(WholeClustering):
         than ten times (divided by quartiles where a few rows are far out), logarithms where half of
         the columns have long tails that these level, else nothing. "log": of columns with long
         tails alone (`LogTransformer`), then "standard".
+    missing : "error" or "partial", default="error"
+        "partial": values of X may be NaN. The choice is made by the rows without, or, where a
+        quarter has some, by rows filled with what one normal distribution lets expect; the fit
+        takes all rows as they are. Pieces, graphs and communities are no candidates then.
     time_limit : float or None, default=None
         Seconds after which the choice ends with the best until then. Results then depend on the
         machine; None: they never do.
@@ -149,6 +155,7 @@ class AutoClustering(WholeClustering):
         candidates: Auto | list[str] = "auto",
         budget: float = BUDGET,
         scaling: Literal["auto", "none", "unit", "standard", "robust", "log"] = "auto",
+        missing: MissingName = "error",
         time_limit: float | None = None,
         n_jobs: int | None = None,
         engine: Engine | None = None,
@@ -158,6 +165,7 @@ class AutoClustering(WholeClustering):
         self.candidates = candidates
         self.budget = budget
         self.scaling = scaling
+        self.missing = missing
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.engine = engine
@@ -217,16 +225,21 @@ class AutoClustering(WholeClustering):
         self._check()
         given, blocks = self._rows_to_fit(X, sample_weight)
         seed = checked_random_state(self.random_state, name).randint(2**31 - 1)
-        with self._engine(blocks) as engine:
-            judged = judged_rows(blocks, self.scaling, engine, seed)
+        filled = filled_rows(blocks, given.names, name) if given.holes else None
+        some = blocks if filled is None else self._blocks(filled.x, filled.weights)
+        with self._engine(some) as engine:
+            judged = judged_rows(some, self.scaling, engine, seed)
+        if filled is not None:
+            judged = replace(judged, numbers=None, far=None, note=filled.said)
         rows = X if not judged.scalers else mapped(given.x, judged.scaled)
         words = SpaceWords(self.n_jobs, seed)
 
         def own(space: str, number: int) -> Any:
-            return words.estimator(space, number, blocks.n_rows).set_params(engine=self.engine)
+            found = words.estimator(space, number, blocks.n_rows).set_params(engine=self.engine)
+            return found if filled is None else found.set_params(missing=self.missing)
 
         fits = FitsToAll(rows, sample_weight, estimator or own, judged.scalers)
-        choice = self._choice(judged, least, most, seed, started)
+        choice = self._choice(judged, least, most, seed, started, filled is not None)
         if judged.numbers is not None:
             choice.partitions.whole = partial(fits.labels, judged.numbers)
         with warnings.catch_warnings(), trials(choice.most_trials) as ended:
@@ -322,9 +335,9 @@ class AutoClustering(WholeClustering):
         return Pipeline([*steps, ("clusters", self._last)])
 
     def _choice(
-        self, judged: JudgedRows, least: int, most: float, seed: int, started: float
+        self, judged: JudgedRows, least: int, most: float, seed: int, started: float, holes: bool
     ) -> AutoChoice:
-        """Return the choice that is to be made."""
+        """Return the choice that is to be made; `holes`: values are missing."""
         kind = kind_of(judged.x.shape[1])
         deadline = np.inf if self.time_limit is None else started + float(self.time_limit)
         words = SpaceWords(self.n_jobs if self.engine is None else None, seed)
@@ -338,6 +351,8 @@ class AutoClustering(WholeClustering):
         candidates = spaces_that_may_win(self.candidates, kind, type(self).__name__)
         if judged.stepped:
             candidates = without_steps(candidates)
+        if holes:
+            candidates = those_that_take_holes(candidates, type(self).__name__)
         return AutoChoice(
             near, partitions, wider, candidates, kind, float(self.budget), least, most
         )
@@ -348,6 +363,7 @@ class AutoClustering(WholeClustering):
         check_engine(self)
         real(self.budget, "budget", name, above=True)
         one_of(self.scaling, "scaling", name, ("auto", *SCALERS))
+        one_of(self.missing, "missing", name, get_args(MissingName))
         if self.time_limit is not None:
             real(self.time_limit, "time_limit", name, above=True, others="None or ")
         check_candidates(self.candidates, name)

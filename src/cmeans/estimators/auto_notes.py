@@ -24,7 +24,7 @@ def completed(
     name: str,
 ) -> Evidence:
     """Return the evidence with what all rows say, and warn of what one should know."""
-    notes = list[str]()
+    notes = [judged.note] if judged.note else []
     partition: IntArray | None = None
     there = choice.choice.number if choice.choice else evidence.n_clusters
     if evidence.n_clusters == 1 and choice.choice is not None and there > 1:

@@ -44,6 +44,7 @@ CANDIDATES = {
 ON_A_PLANE = ("pieces", "plain", "graph", "covariances")
 # which would find the values themselves in columns of few
 BY_NEAREST_ROWS = ("pieces", "graph")
+TAKE_HOLES = ("plain", "covariances", "consensus")
 
 
 class OutOfTimeError(Exception):
@@ -101,6 +102,17 @@ def spaces_that_may_win(candidates: Any, kind: str, name: str) -> tuple[str, ...
 def without_steps(spaces: tuple[str, ...]) -> tuple[str, ...]:
     """Return the spaces that may win where columns have few values; all where no other is left."""
     return tuple(space for space in spaces if space not in BY_NEAREST_ROWS) or spaces
+
+
+def those_that_take_holes(spaces: tuple[str, ...], name: str) -> tuple[str, ...]:
+    """Return the spaces whose estimators take missing values."""
+    found = tuple(space for space in spaces if space in TAKE_HOLES)
+    if not found:
+        raise ValueError(
+            f'{name}(missing="partial", candidates={list(spaces)}): of spaces {list(TAKE_HOLES)} '
+            "alone take missing values; name one of these, or impute X first."
+        )
+    return found
 
 
 @dataclass(frozen=True)
