@@ -115,7 +115,7 @@ def test_rows_of_which_most_have_blanks_are_judged_by_what_they_hold(
     np.savetxt(file := tmp_path / "x.csv", x, delimiter=",", header=",".join("abcdefghijkl"))
     file.write_text(file.read_text().replace("nan", "").removeprefix("# "))
     fit = cmeans("fit", file, "--out", tmp_path / "out")
-    assert "missing values were filled with what the other columns let expect" in fit.err
+    assert "missing values were filled with means of the nearest 5 rows" in fit.err
     assert (fit.summary["method"], fit.summary["n_clusters_found"]) == ("consensus", 3)
     labels = pq.read_table(tmp_path / "out" / "labels.parquet").column(0)
     assert adjusted_rand_score(kinds, labels) > 0.95

@@ -256,7 +256,7 @@ class TestMissingValues:
     @pytest.mark.parametrize(
         ("share", "note"),
         [
-            (0.01, "Chosen by 152 of 178 rows, those without missing values."),
+            (0.005, "Chosen by 165 of 178 rows, those without missing values."),
             (0.15, "as only 18 of 178 rows have none."),
         ],
     )

@@ -81,7 +81,7 @@ class AutoClustering(WholeClustering):
         tails alone (`LogTransformer`), then "standard".
     missing : "error" or "partial", default="error"
         "partial": values of X may be NaN. The choice is made by the rows without, or, where a
-        quarter has some, by rows filled with what one normal distribution lets expect; the fit
+        quarter has some, by all, filled with means of their nearest rows; the fit
         takes all rows as they are. Pieces, graphs and communities are no candidates then.
     time_limit : float or None, default=None
         Seconds after which the choice ends with the best until then. Results then depend on the
