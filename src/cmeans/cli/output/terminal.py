@@ -44,7 +44,8 @@ class Screen:
 
     @contextmanager
     def telling(self, logger: str, put: Callable[[str], str]) -> Iterator[None]:
-        """Print what is logged inside the block, as `put` puts it."""
+        """Print what is logged inside the block, as `put` puts it, each line once: members of a
+        consensus say the same."""
         source, handler = logging.getLogger(logger), _Saying(self, put)
         level = source.level
         source.setLevel(logging.INFO)
@@ -106,10 +107,13 @@ class Screen:
 class _Saying(logging.Handler):
     def __init__(self, screen: Screen, put: Callable[[str], str]) -> None:
         super().__init__(logging.INFO)
-        self._screen, self._put = screen, put
+        self._screen, self._put, self._said = screen, put, set[str]()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._screen.say(self._put(record.getMessage()))
+        text = self._put(record.getMessage())
+        if text not in self._said:
+            self._said.add(text)
+            self._screen.say(text)
 
 
 def print_report(parts: Iterable[str | list[Sequence[str]]]) -> None:
