@@ -149,6 +149,12 @@ def test_two_models_and_two_months(X, model):
     ]
 
 
+def test_a_sample_without_rows_of_the_other_set(X, model):
+    page = explore(model, X, against=X[:1], max_rows=5, n_clusters=())
+    shares = [card["shares"] for card in record_of(page).partition()["cards"]]
+    assert all(one.endswith("%, then none shown") for one in shares)
+
+
 def test_sentences_say_how_many_times_and_what_share():
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1], [500, 100])

@@ -138,8 +138,10 @@ def _names(seen: InspectedRows, terms: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _shares(inside: Any, sets: IntArray) -> str:
-    """Return the share of a cluster in each of two sets of rows."""
-    first, second = (percent(float(inside[sets == k].mean())) for k in (0, 1))
+    """Return the share of a cluster in each of two sets of rows, of which a sample may have
+    none."""
+    parts = [inside[sets == k] for k in (0, 1)]
+    first, second = (percent(float(one.mean())) if len(one) else "none shown" for one in parts)
     return f"{first}, then {second}"
 
 
