@@ -105,6 +105,18 @@ def test_logarithms_of_long_tails_alone() -> None:
     assert np.isfinite(again.apply(np.array([[-3.0, 1, 1, 0]]))).all()  # what has no logarithm
 
 
+def test_beside_zeros_and_ones_deviations_are_comparable() -> None:
+    """In ranges of 1 amounts vary by less than the zeros and ones of categories."""
+    rng = np.random.default_rng(0)
+    x = np.stack([rng.normal(40, 10, 500), rng.normal(0, 5000, 500), np.arange(500) % 2], axis=1)
+    left = np.array([False, False, True])
+    assert learn_scaling("auto", x[:, :2]).kind == "unit"
+    scaling = learn_scaling("auto", x, left=left)
+    assert scaling.kind == "standard"
+    np.testing.assert_allclose(scaling.apply(x.copy()).std(axis=0), [1.0, 1.0, 0.5])
+    assert learn_scaling("auto", x[:, ::2], left=left[::2]).kind == "standard"
+
+
 def test_robust_forgives_far_rows(x: np.ndarray) -> None:
     x = x[:1001].copy()
     z = learn_scaling("robust", x).apply(x.copy())

@@ -203,14 +203,17 @@ def some_rows(x: Any, most: int = _SAMPLE) -> tuple[NDArray[Any], NDArray[np.int
 
 
 def _chosen(x: Any, left: NDArray[np.bool_] | None) -> str:
-    """Return the scaling that rows speak for."""
+    """Return the scaling that rows speak for; beside columns that are `left`, zeros and ones, one
+    that makes deviations comparable: among them ranges of 1 would count for little."""
     if scipy.sparse.issparse(x):
         return "none"
     rows = some_rows(x)[0].astype(np.float64)
     rows = rows[:, ~(np.isnan(rows).all(axis=0) | (False if left is None else left))]
     if not rows.size:
         return "none"
-    return chosen_scaling(rows).name
+    name = chosen_scaling(rows).name
+    are_beside = left is not None and left.any()
+    return "standard" if are_beside and name in ("none", "unit") else name
 
 
 def _logarithms(x: Any, low: Numbers, left: NDArray[np.bool_]) -> Scaling:
