@@ -39,6 +39,7 @@ from cmeans import (
     KernelPatchClustering,
     LandmarkGraph,
     Landmarks,
+    LogTransformer,
     ModularityClustering,
     PossibilisticCMeans,
     ProbabilisticKMeans,
@@ -185,6 +186,10 @@ MODELS: dict[str, tuple[BaseEstimator, Any]] = {
             FuzzyCMeans(3, **WORDS),
         ),
         np.exp(X),
+    ),
+    "long-tails": (
+        make_pipeline(LogTransformer(), StandardScaler(), FuzzyCMeans(3, **WORDS)),
+        np.exp(X * [2.0, *[0.1] * (X.shape[1] - 1)]),
     ),
     "steps": (
         make_pipeline(
