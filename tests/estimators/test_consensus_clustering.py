@@ -14,6 +14,9 @@ from sklearn.preprocessing import minmax_scale
 
 import cmeans
 from cmeans import ConsensusClustering, FuzzyCMeans, GaussianMixture, KernelKMeans
+from cmeans.inspection import report
+from cmeans.inspection.directions import plane_of
+from cmeans.inspection.rows import inspected
 
 
 def members(*numbers: int) -> list[KernelKMeans]:
@@ -124,6 +127,17 @@ def test_missing_values(tmp_path: Path) -> None:
     assert np.array_equal(model.predict(X), model.labels_)
     cmeans.save(model, tmp_path / "model")
     assert np.array_equal(cmeans.load(tmp_path / "model").memberships(X), model.memberships_)
+
+
+@pytest.mark.parametrize("columns", [2, 4])
+def test_pages_of_missing_values(columns: int, tmp_path: Path) -> None:
+    X = minmax_scale(load_iris().data)[:, :columns]
+    X[::9, 0] = X[1::9, 1] = np.nan
+    own = [FuzzyCMeans(3, missing="partial", random_state=0)]
+    model = ConsensusClustering(3, members=own, missing="partial", random_state=0).fit(X)
+    assert np.isfinite(plane_of(inspected(model, X, "page")).positions).all()
+    report(model, X, tmp_path / "report.html")
+    cmeans.explore(model, X, tmp_path / "page.html", n_clusters=())
 
 
 def test_members_of_ones_own_take_missing_values_as_they_can() -> None:

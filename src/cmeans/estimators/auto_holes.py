@@ -46,6 +46,8 @@ def filled_rows(blocks: Blocks, names: Any, name: str) -> FilledRows:
     empty = np.isnan(x)
     there = ~empty.all(axis=1) & (weights > 0)
     x, empty, weights = x[there], empty[there], weights[there]
+    if not len(x):
+        raise ValueError(f"{name}: no row of positive weight has a value; there is nothing to see.")
     whole = ~empty.any(axis=1)
     if whole.mean() < ENOUGH and x.shape[1] <= RECORDS:
         some = slice(None, None, -(-len(x) // MOST_FILLED))

@@ -39,8 +39,11 @@ def plane_of(seen: InspectedRows) -> Plane:
 
 def _plane_of_rows(x: Float64, names: tuple[str, ...]) -> Plane:
     """Return the plane of the two principal axes of rows; that of the columns where there are no
-    more than two."""
-    nothing = np.empty((0, 2))
+    more than two. What is missing is drawn at the means of the columns."""
+    nothing, missing = np.empty((0, 2)), np.isnan(x)
+    if missing.any():
+        counts = np.maximum((~missing).sum(axis=0), 1)
+        x = np.where(missing, np.where(missing, 0.0, x).sum(axis=0) / counts, x)
     if (d := x.shape[1]) <= 2:
         return Plane(np.pad(x, ((0, 0), (0, 2 - d))), nothing, (names[0], (*names, "")[1]))
     from sklearn.decomposition import PCA  # which takes a while to load
