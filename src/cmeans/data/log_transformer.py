@@ -32,9 +32,9 @@ class LogTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from cmeans import LogTransformer
-    >>> X = np.stack([10.0 ** np.arange(6), np.arange(6.0)], axis=1)
+    >>> X = np.stack([10.0 ** np.arange(8), np.arange(8.0)], axis=1)
     >>> LogTransformer().fit_transform(X)[-1].round(1).tolist()
-    [11.5, 5.0]
+    [16.1, 7.0]
     """
 
     offset_: Float64
@@ -63,7 +63,7 @@ class LogTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return x
 
     def of_arrays(self, x: Array) -> Array:
-        """Return the same of rows (b, d) of any array library."""
+        """Return what `transform` does of rows x (b, d) of any array library."""
         return logarithms_in_library(x, self._offsets, self.least_.tolist())
 
     def __sklearn_tags__(self) -> Tags:

@@ -28,7 +28,7 @@ class TooFewWholeRowsError(ValueError):
 
 
 @dataclass(frozen=True)
-class FilledRows:
+class RowsWithoutHoles:
     """Rows that lack nothing, their weights, and how they came to be, in a sentence."""
 
     x: Float64  # (m, d)
@@ -36,7 +36,7 @@ class FilledRows:
     said: str
 
 
-def filled_rows(blocks: Blocks, names: Any, name: str) -> FilledRows:
+def filled_rows(blocks: Blocks, names: Any, name: str) -> RowsWithoutHoles:
     """Return rows that speak for those of which some may have missing values: those without, where
     they are most; else all, or some of many, with the means of their nearest rows in place of
     missing values. TooFewWholeRowsError where neither can be."""
@@ -56,7 +56,7 @@ def filled_rows(blocks: Blocks, names: Any, name: str) -> FilledRows:
         filled = KNNImputer(n_neighbors=NEAREST, keep_empty_features=True).fit_transform(
             x[some] / units
         )
-        return FilledRows(
+        return RowsWithoutHoles(
             np.asarray(filled) * units,
             weights[some],
             f"To choose, missing values were filled with means of the nearest {NEAREST} rows, as "
@@ -71,4 +71,4 @@ def filled_rows(blocks: Blocks, names: Any, name: str) -> FilledRows:
             worst,
         )
     said = f"Chosen by {whole.sum():,} of {len(x):,} rows, those without missing values."
-    return FilledRows(x[whole], weights[whole], "" if whole.all() else said)
+    return RowsWithoutHoles(x[whole], weights[whole], "" if whole.all() else said)
