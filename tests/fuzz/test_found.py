@@ -18,6 +18,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 import cmeans
@@ -878,12 +879,15 @@ class TestFits:
         model = cmeans.CMeans(3, landmarks=[0, 1, 2], random_state=0).fit(x)
         assert np.array_equal(model.predict(x), model.labels_)
 
-    @pytest.mark.filterwarnings("ignore::cmeans.DataWarning")
     @pytest.mark.parametrize(
-        ("name", "weight"), [("ModularityClustering", 1e-161), ("ConsensusClustering", 1e245)]
+        ("model", "weight"),
+        [
+            (cmeans.ModularityClustering(3), 1e-161),
+            (cmeans.ConsensusClustering(3, members=[cmeans.CMeans(3), cmeans.CMeans(3)]), 1e245),
+        ],
     )
-    def test_weights_whose_products_are_no_numbers(self, name: str, weight: float) -> None:
-        model = getattr(cmeans, name)(3).fit(X, sample_weight=np.full(len(X), weight))
+    def test_weights_whose_products_are_no_numbers(self, model: Any, weight: float) -> None:
+        model = clone(model).fit(X, sample_weight=np.full(len(X), weight))
         assert adjusted_rand_score(np.repeat([0, 1, 2], 20), model.labels_) > 0.9
 
     def test_rows_whose_distances_have_no_squares(self) -> None:
