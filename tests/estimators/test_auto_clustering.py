@@ -282,5 +282,5 @@ class TestMissingValues:
             AutoClustering(missing="partial", candidates=["graph"]).fit(self.holes(0.1))
         with pytest.raises(ValueError, match="Input X contains NaN"):
             AutoClustering().fit(x)
-        with pytest.raises(ValueError, match="no row of positive weight has a value"):
+        with pytest.raises(ValueError, match="X has no value in column 0 in any of the 0 rows"):
             AutoClustering(missing="partial").fit(np.full((30, 3), np.nan))

@@ -42,6 +42,13 @@ def test_what_is_missing_stays_so() -> None:
     assert np.array_equal(np.isnan(tool.transform(holes)), np.isnan(holes))
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_column_without_values() -> None:
+    holes = X.copy()
+    holes[:, 1] = np.nan
+    assert LogTransformer().fit(holes).offset_.tolist()[:2] == [0.0, -1.0]
+
+
 def test_the_command_scales_by_the_same_formula() -> None:
     ours = make_pipeline(LogTransformer(), StandardScaler()).fit_transform(X)
     np.testing.assert_allclose(ours, learn_scaling("log", X).apply(X.copy()), atol=1e-12)

@@ -18,14 +18,15 @@ Offsets = tuple[float | None, ...]  # what is added before a logarithm; none of 
 
 def skewness(x: npt.NDArray[Any]) -> Float64:
     """Return the skewness of each column (d,), 0 of a constant one; what is missing has no part."""
-    if not len(x):
-        return np.zeros(x.shape[1])
+    there = ~np.isnan(x)
+    counts = np.maximum(there.sum(axis=0), 1)
     with np.errstate(all="ignore"):
-        away = x - np.nanmean(x, axis=0, dtype=np.float64)
+        mean = np.where(there, x, 0.0).sum(axis=0, dtype=np.float64) / counts
+        away = np.where(there, x - mean, 0.0)
         # in a unit whose cubes are numbers; a power of two, which rounds nothing
-        exponent = np.frexp(np.nanmax(np.abs(away), axis=0))[1]
+        exponent = np.frexp(np.abs(away).max(axis=0, initial=0.0))[1]
         away = away / np.exp2(np.clip(exponent - 1.0, -1000, 1000))
-        found = np.nanmean(away**3, axis=0) / np.nanmean(away**2, axis=0) ** 1.5
+        found = (away**3).sum(axis=0) / counts / ((away**2).sum(axis=0) / counts) ** 1.5
     return np.asarray(np.nan_to_num(found, posinf=0.0, neginf=0.0))
 
 

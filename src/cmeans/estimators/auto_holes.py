@@ -46,8 +46,14 @@ def filled_rows(blocks: Blocks, names: Any, name: str) -> RowsWithoutHoles:
     empty = np.isnan(x)
     there = ~empty.all(axis=1) & (weights > 0)
     x, empty, weights = x[there], empty[there], weights[there]
-    if not len(x):
-        raise ValueError(f"{name}: no row of positive weight has a value; there is nothing to see.")
+    never = empty.all(axis=0)
+    if never.any():
+        worst = int(never.argmax())
+        raise TooFewWholeRowsError(
+            f"{name}: X has no value in {_label(names, worst)} in any of the {len(x):,} rows of "
+            "positive weight that a choice looks at; leave it out.",
+            worst,
+        )
     whole = ~empty.any(axis=1)
     if whole.mean() < ENOUGH and x.shape[1] <= RECORDS:
         some = slice(None, None, -(-len(x) // MOST_FILLED))
@@ -64,11 +70,15 @@ def filled_rows(blocks: Blocks, names: Any, name: str) -> RowsWithoutHoles:
         )
     if whole.sum() < FEWEST and not whole.all():
         worst = int(empty.sum(axis=0).argmax())
-        label = f"column {worst}" if names is None else repr(str(names[worst]))
         raise TooFewWholeRowsError(
             f"{name}: {whole.sum()} of {len(x):,} rows have no missing value, too few to choose "
-            f"by. Leave out columns that are mostly missing, such as {label}, or impute X first.",
+            f"by. Leave out columns that are mostly missing, such as {_label(names, worst)}, or "
+            "impute X first.",
             worst,
         )
     said = f"Chosen by {whole.sum():,} of {len(x):,} rows, those without missing values."
     return RowsWithoutHoles(x[whole], weights[whole], "" if whole.all() else said)
+
+
+def _label(names: Any, column: int) -> str:
+    return f"column {column}" if names is None else f"column {str(names[column])!r}"
