@@ -60,8 +60,8 @@ def lines_of(dice: random.Random, n: int) -> list[str]:
 
 
 def is_sound(line: str, told: dict[int, str]) -> bool:
-    """True of three finite numbers with commas between them. `told`: for each column that is said
-    to be read as people write numbers, what stands in these beside digits."""
+    """True of three numbers with commas between them whose squares are finite. `told`: for each
+    column that is said to be read as people write numbers, what stands in these beside digits."""
     cells = line.split(",")
     return len(cells) == 3 and all(
         _is_number(_plain(cell, told[at]) if at in told else cell) for at, cell in enumerate(cells)
@@ -90,7 +90,7 @@ def _is_number(cell: str) -> bool:
     if cell in MISSING or "_" in text or not (text.isascii() and text.isprintable()):
         return False
     try:
-        return math.isfinite(float(text))
+        return math.isfinite(float(text) * float(text))
     except ValueError:
         return text in TRUTHS
 

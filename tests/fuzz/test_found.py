@@ -232,6 +232,17 @@ class TestModelFiles:
         with pytest.raises(ValueError, match="the power of steps is none"):
             cmeans.load(file)
 
+    def test_neighbours_that_no_array_can_count(
+        self, answers: dict[str, Path], tmp_path: Path
+    ) -> None:
+        file = Path(shutil.copy(answers["modularity"], tmp_path / "model"))
+        change_by_hand(
+            file,
+            lambda header, _: header["fitted"]["_points"]["fields"].update(n_neighbors=10**400),
+        )
+        with pytest.raises(ValueError, match=r"NeighbourNodes.n_neighbors is int where"):
+            cmeans.load(file)
+
     def test_more_threads_than_a_float_can_count(self, tmp_path: Path) -> None:
         self.saved(cmeans.StreamingFuzzyCMeans(3, random_state=0).partial_fit(X), tmp_path)
         file = self.rewritten(

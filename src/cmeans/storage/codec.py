@@ -272,4 +272,6 @@ def fits(value: Any, kind: Any, finite: bool = True) -> bool:
         return known and (not finite or bool(np.isfinite(numbers).all()))
     if kind is float:
         return type(value) in (int, float) and (not finite or math.isfinite(value))
-    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
+    if kind is int:  # that arrays hold
+        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+    return isinstance(value, kind)
