@@ -191,6 +191,8 @@ def stored_fields(cls: type[Any]) -> list[dataclasses.Field[Any]]:
 def unpacked(value: Any, arrays: Arrays, others: Mapping[str, Reader] = NOTHING_ELSE) -> Any:
     """Return the value that a `Packer` has encoded; `others` read what one of its own has, by the
     keys that this has written."""
+    if isinstance(value, int) and abs(value) >= 2**63:
+        raise ValueError("a whole number of more than 64 bits, which no array holds")
     if not isinstance(value, dict):
         return value
     if "$array" in value:
@@ -272,6 +274,4 @@ def fits(value: Any, kind: Any, finite: bool = True) -> bool:
         return known and (not finite or bool(np.isfinite(numbers).all()))
     if kind is float:
         return type(value) in (int, float) and (not finite or math.isfinite(value))
-    if kind is int:  # that arrays hold
-        return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
-    return isinstance(value, kind)
+    return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
