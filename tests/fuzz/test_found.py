@@ -226,6 +226,19 @@ class TestModelFiles:
         with pytest.raises(ValueError, match="shares of a weight lie between 0 and 1"):
             cmeans.load(tmp_path / "model")
 
+    @pytest.mark.parametrize("count", [0, -7])
+    def test_fewer_neighbours_than_one(
+        self, count: int, answers: dict[str, Path], tmp_path: Path
+    ) -> None:
+        """Compiled code wrote before the first, which ended the process."""
+        file = Path(shutil.copy(answers["modularity"], tmp_path / "model"))
+        change_by_hand(
+            file,
+            lambda header, _: header["fitted"]["_points"]["fields"].update(n_neighbors=count),
+        )
+        with pytest.raises(ValueError, match="neighbours, where one is the least"):
+            cmeans.load(file)
+
     @pytest.mark.parametrize(
         ("method", "place"),
         [

@@ -66,6 +66,10 @@ class NeighbourNodes:
     are_given: ClassVar = False
 
     def __post_init__(self) -> None:
+        if self.n_neighbors < 1:
+            raise ValueError(
+                f"NeighbourNodes: {self.n_neighbors} neighbours, where one is the least"
+            )
         axes = {(0, 0), (len(self.centre), *self.rows.shape[1:])}
         _check_lengths(
             self,

@@ -54,6 +54,8 @@ class NearestPoints:
     """
 
     def __init__(self, points: Array, count: int) -> None:
+        if count < 1:  # compiled code would write before the first
+            raise ValueError(f"{count} nearest points, where one is the least")
         self.points, self._count = points, count  # in float64
         self._centre = np.zeros(points.shape[1]) if is_sparse(points) else central_point(points)
         # by dtype: shift, panels or moved points, |p|^2
