@@ -35,14 +35,7 @@ from .auto_choice import MOST, AutoChoice
 from .auto_holes import filled_rows
 from .auto_notes import completed
 from .auto_rows import SCALERS, JudgedRows, in_their_span, judged_rows
-from .auto_spaces import (
-    SamplePartitions,
-    SpaceWords,
-    check_candidates,
-    spaces_that_may_win,
-    those_that_take_holes,
-    without_steps,
-)
+from .auto_spaces import SamplePartitions, SpaceWords, check_candidates, spaces_that_may_win
 from .fits_to_all import FitsToAll
 from .placed_clustering import WholeClustering
 
@@ -75,14 +68,13 @@ class AutoClustering(WholeClustering):
         what that is.
     scaling : "auto", "none", "unit", "standard", "robust" or "log", default="auto"
         What is done to the columns first. Not "range" as elsewhere: units are part of the evidence.
-        "auto": ranges of 1 where those of columns differ more
-        than ten times (divided by quartiles where a few rows are far out), logarithms where half of
-        the columns have long tails that these level, else nothing. "log": of columns with long
-        tails alone (`LogTransformer`), then "standard".
+        "auto": ranges of 1 where those of columns differ more than ten times (quartiles where a few
+        rows are far out), "log" where half of them have long tails that it levels, else nothing.
+        "log": logarithms of columns with long tails alone (`LogTransformer`), then "standard".
     missing : "error" or "partial", default="error"
-        "partial": values of X may be NaN. The choice is made by the rows without, or, where a
-        quarter has some, by all, filled with means of their nearest rows; the fit
-        takes all rows as they are. Pieces, graphs and communities are no candidates then.
+        "partial": values of X may be NaN. Rows without are judged, or, where a quarter has some,
+        all, filled with means of their nearest rows; the fit takes all as they are. Pieces, graphs
+        and communities are no candidates then.
     time_limit : float or None, default=None
         Seconds after which the choice ends with the best until then. Results then depend on the
         machine; None: they never do.
@@ -229,17 +221,17 @@ class AutoClustering(WholeClustering):
         some = blocks if filled is None else self._blocks(filled.x, filled.weights)
         with self._engine(some) as engine:
             judged = judged_rows(some, self.scaling, engine, seed)
-        if filled is not None:
-            judged = replace(judged, numbers=None, far=None, note=filled.said)
+        if filled is not None:  # whose numbers are not those of all rows
+            judged = replace(judged, numbers=None, far=None, holes=True, note=filled.said)
         rows = X if not judged.scalers else mapped(given.x, judged.scaled)
         words = SpaceWords(self.n_jobs, seed)
 
         def own(space: str, number: int) -> Any:
             found = words.estimator(space, number, blocks.n_rows).set_params(engine=self.engine)
-            return found if filled is None else found.set_params(missing=self.missing)
+            return found.set_params(missing=self.missing) if judged.holes else found
 
         fits = FitsToAll(rows, sample_weight, estimator or own, judged.scalers)
-        choice = self._choice(judged, least, most, seed, started, filled is not None)
+        choice = self._choice(judged, least, most, seed, started)
         if judged.numbers is not None:
             choice.partitions.whole = partial(fits.labels, judged.numbers)
         with warnings.catch_warnings(), trials(choice.most_trials) as ended:
@@ -335,9 +327,9 @@ class AutoClustering(WholeClustering):
         return Pipeline([*steps, ("clusters", self._last)])
 
     def _choice(
-        self, judged: JudgedRows, least: int, most: float, seed: int, started: float, holes: bool
+        self, judged: JudgedRows, least: int, most: float, seed: int, started: float
     ) -> AutoChoice:
-        """Return the choice that is to be made; `holes`: values are missing."""
+        """Return the choice that is to be made."""
         kind = kind_of(judged.x.shape[1])
         deadline = np.inf if self.time_limit is None else started + float(self.time_limit)
         words = SpaceWords(self.n_jobs if self.engine is None else None, seed)
@@ -348,11 +340,8 @@ class AutoClustering(WholeClustering):
         if judged.more[0] is not judged.x:
             wider = SamplePartitions(*judged.more, words, over, deadline)
         near = NearRows.of(x, judged.weights)
-        candidates = spaces_that_may_win(self.candidates, kind, type(self).__name__)
-        if judged.stepped:
-            candidates = without_steps(candidates)
-        if holes:
-            candidates = those_that_take_holes(candidates, type(self).__name__)
+        kinds = kind, bool(judged.stepped), judged.holes
+        candidates = spaces_that_may_win(self.candidates, *kinds, type(self).__name__)
         return AutoChoice(
             near, partitions, wider, candidates, kind, float(self.budget), least, most
         )

@@ -48,7 +48,8 @@ class JudgedRows:
     far: IntArray | None  # numbers of the rows far from a sample
     numbers: IntArray | None = None  # (m,) of the rows among all, where all are judged
     stepped: tuple[int, ...] = ()  # columns of few values
-    note: str = ""  # how they came to be, where values are missing
+    holes: bool = False  # whether values of the rows that they stand for are missing
+    note: str = ""  # how they came to be then
 
     def scaled(self, x: Any) -> Any:
         """Return rows scaled as these are."""

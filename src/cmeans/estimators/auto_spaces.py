@@ -85,26 +85,25 @@ def check_candidates(candidates: Any, name: str) -> None:
         one_of(str(space).removeprefix("not "), "candidates", name, SPACES)
 
 
-def spaces_that_may_win(candidates: Any, kind: str, name: str) -> tuple[str, ...]:
-    """Return the spaces that `candidates` leave for rows of a kind."""
-    of_kind = CANDIDATES.get(kind, ON_A_PLANE)
-    if is_auto(candidates):
-        return of_kind
-    given = [str(space) for space in candidates]
-    out = {space.removeprefix("not ") for space in given if space.startswith("not ")}
-    taken = tuple(space for space in given if not space.startswith("not "))
-    left = tuple(space for space in taken or of_kind if space not in out)
-    if not left:
-        raise ValueError(f"{name}(candidates={candidates!r}): none is left; name one.")
-    return left
+def spaces_that_may_win(
+    candidates: Any, kind: str, stepped: bool, holes: bool, name: str
+) -> tuple[str, ...]:
+    """Return the spaces that `candidates` leave for rows of a kind; `stepped`: columns have few
+    values; `holes`: some are missing."""
+    left = CANDIDATES.get(kind, ON_A_PLANE)
+    if not is_auto(candidates):
+        given = [str(space) for space in candidates]
+        out = {space.removeprefix("not ") for space in given if space.startswith("not ")}
+        taken = tuple(space for space in given if not space.startswith("not "))
+        left = tuple(space for space in taken or left if space not in out)
+        if not left:
+            raise ValueError(f"{name}(candidates={candidates!r}): none is left; name one.")
+    if stepped:
+        left = tuple(space for space in left if space not in BY_NEAREST_ROWS) or left
+    return _those_that_take_holes(left, name) if holes else left
 
 
-def without_steps(spaces: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the spaces that may win where columns have few values; all where no other is left."""
-    return tuple(space for space in spaces if space not in BY_NEAREST_ROWS) or spaces
-
-
-def those_that_take_holes(spaces: tuple[str, ...], name: str) -> tuple[str, ...]:
+def _those_that_take_holes(spaces: tuple[str, ...], name: str) -> tuple[str, ...]:
     """Return the spaces whose estimators take missing values."""
     found = tuple(space for space in spaces if space in TAKE_HOLES)
     if not found:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from ...data.long_tails import LONG_TAIL, skewness
+from ...data.long_tails import have_long_tails, skewness
 from ...data.recipe.scaling import some_rows
 from ...data.recipe.table_recipe import TableRecipe
 from ...data.row_source import ColumnLabel, as_source
@@ -99,9 +99,8 @@ def long_tails(
     if scipy.sparse.issparse(x) or recipe.scaling.kind == "log":
         return {}
     rows, _ = some_rows(x, FIRST)
-    skew, values = skewness(rows), recipe.scaling.undone(rows)
-    with np.errstate(invalid="ignore"):
-        taken = (skew > LONG_TAIL) & ~(values < 0).any(axis=0)
+    values = recipe.scaling.undone(rows)
+    skew, taken = skewness(values), have_long_tails(values)
     return {
         label: value
         for label, value, take in zip(columns, skew.tolist(), taken, strict=True)
