@@ -359,7 +359,7 @@ def test_cells_that_stand_for_nothing_are_no_category(kind: str, tmp_path: Path)
 
 def test_next_month(cmeans: Command, tmp_path: Path) -> None:
     """Unseen categories, repeated names, rows and names of clusters beside the labels, in the
-    report, and in what has changed; columns that are gone, or written otherwise."""
+    report, and in what has changed; a column that is gone."""
     dollars = shop()["spend"].map("${:,.2f}".format)
     shop().assign(spend=dollars).to_csv(tmp_path / "shop.csv", index=False)
     words = ["--scale", "log", "--categorical", "country", "--id", "customer_id"]
@@ -389,21 +389,13 @@ def test_next_month(cmeans: Command, tmp_path: Path) -> None:
     assert summary["changed"]["far"].startswith("rows far from all clusters since the fit: ")
     assert int(summary["changed"]["far"].split(" -> ")[1].rstrip("%")) >= 12  # 20 of 164
     assert set(pd.read_parquet(tmp_path / "p.parquet")["cluster"]) <= {"a", "b", "c"}
-    for other, message in (
-        (
-            later.drop(columns="visits"),
-            "lacks column 'visits' of the model; it has columns 'customer_id', 'since', 'country', "
-            "'age', 'spend'. The model needs one of that name.",
-        ),
-        (
-            later.assign(spend=later["spend"].map(euro)),
-            "column 'spend' (text) holds no numbers; the fit read those of 'spend' with ',' "
-            "between thousands.",
-        ),
-    ):
-        other.to_csv(tmp_path / "next.csv", index=False)
-        ended = cmeans(*predict, "--out", tmp_path / "p.parquet")
-        assert (ended.code, ended.err.splitlines()[-1].endswith(message)) == (2, True)
+    later.drop(columns="visits").to_csv(tmp_path / "next.csv", index=False)
+    ended = cmeans(*predict, "--out", tmp_path / "p.parquet")
+    message = (
+        "lacks column 'visits' of the model; it has columns 'customer_id', 'since', 'country', "
+        "'age', 'spend'. The model needs one of that name."
+    )
+    assert (ended.code, ended.err.splitlines()[-1].endswith(message)) == (2, True)
 
 
 def test_columns_made_of_others(cmeans: Command, tmp_path: Path) -> None:

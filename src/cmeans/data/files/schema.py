@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -88,6 +89,11 @@ class Field:
     within: str | None = None
     element: int = 0  # its place in them
     written: str = ""  # how a model reads its numbers, where the column holds none so
+
+
+def _plain(label: ColumnLabel) -> str:
+    """Return a name without capitals, blanks and signs."""
+    return re.sub(r"[\W_]", "", str(label).casefold())
 
 
 @dataclass(frozen=True)
@@ -221,8 +227,9 @@ class Header:
             eighth = not self.named and -(-len(known) // 8) == len(self.fields)
             packed = f"; of packed bits, say {self.spell('bits', len(known))}" if eighth else ""
             # others in their place must be as many, and none of them made
-            advice = f"Name the right ones with {columns}"
-            if len(own) < max(len(known), len(self.fields)):
+            alike = self._spelt_alike(known)
+            advice = f"Name the right ones with {alike or columns}"
+            if not alike and len(own) < max(len(known), len(self.fields)):
                 which = "one of that name" if len(missing) == 1 else "those of these names"
                 advice = f"The model needs {which if self.named else f'{len(known)} columns'}"
             raise RowsError(f"{self.where}: {lacks}. {advice}{packed}.")
@@ -231,6 +238,17 @@ class Header:
         raise RowsError(
             f"{self.where}: {with_names} names its columns, {without} does not; {advice}"
         )
+
+    def _spelt_alike(self, known: Sequence[ColumnLabel]) -> str:
+        """Return an argument with the columns of a model where capitals and blanks alone set those
+        of this table apart; nothing where it has no such ones."""
+        own = {_plain(field.label): at for at, field in enumerate(self.fields)}
+        made = {field.label for field in self.fields if field.kind == MADE}
+        wanted = [_plain(label) for label in known if label not in made]
+        distinct = len(own) == len(self.fields) and len(set(wanted)) == len(wanted)
+        there = distinct and all(each in own for each in wanted)
+        names = [str(self.fields[own[each]].label) for each in wanted] if there else []
+        return self.spell("columns", names) if names else ""
 
     def weighing(self, word: ColumnLabel) -> int:
         """Return the position of the column of weights."""

@@ -33,13 +33,17 @@ _NOTHING = frozenset(pa.csv.ConvertOptions().null_values)
 
 @dataclass
 class Unseen:
-    """Counts of cells of categories that a fit has not seen, by column."""
+    """What a fit has not seen, by column: cells of other categories, counted, and other ways in
+    which numbers are written."""
 
     cells: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
+    rewritten: dict[str, str] = field(default_factory=dict)  # what is told of it
 
     def tell(self) -> None:
-        """Warn of them, once."""
+        """Warn of it, once."""
+        for text in self.rewritten.values():
+            warnings.warn(text, DataWarning, stacklevel=3)
         for name, count in self.cells.items():
             rows = several(count, "row")
             warnings.warn(
@@ -49,6 +53,7 @@ class Unseen:
                 stacklevel=3,
             )
         self.cells.clear()
+        self.rewritten.clear()
 
 
 @dataclass(frozen=True)

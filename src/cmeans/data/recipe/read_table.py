@@ -12,7 +12,7 @@ from ..files.notation import TextFormat
 from ..files.opening import open_file, open_rows
 from ..files.schema import ReadOptions, in_python
 from ..row_source import ColumnLabel, RowsError, StoredRows, as_source
-from .front import Front, TableWords, front_of, in_units
+from .front import TableWords, front_of, in_units
 from .made_columns import Unseen
 from .recipe_columns import with_made
 from .scaling import AUTO, KINDS
@@ -55,10 +55,11 @@ def read_table(
     path : str, path, or a sequence of them
         As of `open_blocks`.
     recipe : a fitted model, or the ``recipe`` of another table, default None
-        Read the table as that one was: all parameters below but ``id``, ``missing`` and
-        ``encoding`` are then its own.
+        Read the table as that one was: all parameters below but ``columns``, ``weight``, ``id``,
+        ``missing`` and ``encoding`` are then its own. Numbers that are written otherwise, with
+        decimal commas for one, are read with a `DataWarning`.
     columns : str, int, or a sequence of them, default ()
-        Columns that are data; all that hold numbers by default.
+        Columns that are data; all that hold numbers by default, with a recipe those of its names.
     weight : str or int, default None
         The column of sample weights.
     id : str or int, default None
@@ -138,7 +139,8 @@ def read_table(
         None if missing_values is None else tuple(missing_values), encoding,
     )  # fmt: skip
     front = front_of(asked, words, [label for label in (weight, id) if label is not None])
-    rows = _opened(asked, front.recipe, front)
+    no_data = [*(field.label for field in front.left_out), *([] if id is None else [id])]
+    rows = _opened(asked, front.recipe, no_data)
     front.tell(rows, rows.columns, rows.where, in_python)
     return _with_recipe(
         rows, in_units(front.recipe, rows, rows.columns, rows.weight, scale, words, in_python)
@@ -152,24 +154,25 @@ def _again(asked: ReadOptions, recipe: Any) -> StoredRows:
             "command, or the recipe of such rows."
         )
     unseen = Unseen()
-    known = replace(asked, known=recipe.columns, columns=(), dtype=recipe.dtype)
-    rows = _opened(known, recipe, None, unseen)
+    known = replace(asked, known=recipe.columns, dtype=recipe.dtype)
+    rows = _opened(known, recipe, (), unseen)
     unseen.tell()
-    return _with_recipe(rows, recipe)
+    read = _with_recipe(rows, recipe)
+    read.columns = recipe.columns  # which others may stand for
+    return read
 
 
 def _opened(
-    asked: ReadOptions, recipe: TableRecipe, front: Front | None, unseen: Unseen | None = None
+    asked: ReadOptions,
+    recipe: TableRecipe,
+    no_data: Sequence[ColumnLabel],
+    unseen: Unseen | None = None,
 ) -> StoredRows:
-    reading = recipe.reading(asked, unseen)
-    if front is not None:
-        gone = [field.label for field in front.left_out]
-        gone += [label for label in (asked.name,) if label is not None]
-        reading = replace(reading, leave_out=gone)
-        if reading.columns:
-            header = open_file(found(reading.file)[0], reading).header
-            picked = with_made(header, header.pick(reading.columns))
-            reading = replace(reading, columns=header.labels(picked))
+    reading = replace(recipe.reading(asked, unseen), leave_out=no_data)
+    if reading.columns:
+        header = open_file(found(reading.file)[0], reading).header
+        picked = with_made(header, header.pick(reading.columns))
+        reading = replace(reading, columns=header.labels(picked))
     rows = as_source(open_rows(reading, _IN_MEMORY)[0])
     if rows is None:
         raise RowsError(f"{asked.file}: is a sparse matrix; take open_blocks, and no recipe.")

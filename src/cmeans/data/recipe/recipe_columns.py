@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrow_library import pa
-from ..files.notation import TextFormat
+from ..files.notation import Notation, TextFormat
 from ..files.schema import MADE, Field, Header
 from ..files.tables import Block, FileTable
 from ..files.written_numbers import numbers_written
-from ..row_source import RowsError
+from ..row_source import ColumnLabel, RowsError
 from .made_columns import MadeColumnError, MadeColumns, Unseen, texts_of
 
 _SOURCE = "what columns are made of"  # a kind of columns
@@ -49,17 +49,20 @@ class RecipeColumns:
         missing: Collection[float],
         unseen: Unseen,
         written: TextFormat,
+        others: Mapping[ColumnLabel, Notation],
     ) -> None:
         """`missing`: numbers that stand for nothing; `written`: how columns of text are numbers,
-        which lines of text, with a `separator`, are read as anyway."""
+        which lines of text, with a `separator`, are read as anyway; `others`: how those are that
+        are not written so."""
         self._made, self._missing, self._unseen = made, list(missing), unseen
         self._where, own = header.where, list(header.fields)
         self._own = len(own)
         self._sources = [[header.position(name) for name in each.sources] for each in made]
+        notations = {**({} if separator else written.notations), **others}
         self._notations = {
-            at: written.notations[column.label]
+            at: notations[column.label]
             for at, column in enumerate(own)
-            if column.label in written.notations and not separator
+            if column.label in notations
         }
         for at in self._notations:
             own[at] = replace(own[at], kind="double", numeric=True)

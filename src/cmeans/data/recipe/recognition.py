@@ -29,7 +29,7 @@ from ..row_source import ColumnLabel, RowsError
 from .made_columns import ISO, date_formats_of
 from .sentinels import KEEP, note_sentinels, ways_out
 
-_ROWS = 1_000  # that are looked at
+ROWS = 1_000  # that are looked at
 _CELLS = 100_000  # at most
 _FEWEST = 20  # rows from which on a column may be one of names
 _RISING = 50  # rows from which on rising numbers are names
@@ -108,7 +108,7 @@ def recognised(table: FileTable, given: ColumnHints) -> Recognition:
     """Return what the first rows of a table show; RowsError where the user has to say what is
     meant."""
     found, header = Recognition(), table.header
-    rows = min(_ROWS, _CELLS // max(1, len(header.fields)))
+    rows = min(ROWS, _CELLS // max(1, len(header.fields)))
     every = given.picked is None
     if rows < _FEWEST:  # so many columns are numbers, as an embedding's
         if every:
@@ -120,7 +120,7 @@ def recognised(table: FileTable, given: ColumnHints) -> Recognition:
     for at, column in enumerate(header.fields):
         if at in given.others or column.aside or not (every or at in (given.picked or ())):
             continue
-        cells = [cell for cell in sample[at] if not _is_nothing(cell, given.markers)]
+        cells = [cell for cell in sample[at] if not is_nothing(cell, given.markers)]
         numbers = _numbers(cells) if column.numeric or table.separator else None
         if numbers is None and (table.separator or _are_written(cells)):
             numbers = _written(found, header, column, cells, table.separator, as_told)
@@ -182,7 +182,7 @@ def _keep_one(found: Recognition, header: Header, given: ColumnHints) -> None:
                 del found.left_out[column.label]
 
 
-def _is_nothing(cell: Any, markers: Collection[str]) -> bool:
+def is_nothing(cell: Any, markers: Collection[str]) -> bool:
     if isinstance(cell, str):
         text = cell.strip(BLANKS)
         return text in _NOTHING or text in markers
@@ -332,7 +332,7 @@ def _kind_of(found: Recognition, column: Field, cells: Sequence[Any]) -> str:
 def date_format(header: Header, at: int, cells: Sequence[Any]) -> str:
     """Return the format of a column of dates; RowsError where it shows none, or two."""
     column, spell = header.fields[at], header.spell
-    texts = [cell for cell in cells if isinstance(cell, str) and not _is_nothing(cell, ())]
+    texts = [cell for cell in cells if isinstance(cell, str) and not is_nothing(cell, ())]
     if not texts:
         return ISO
     formats = date_formats_of([text.strip() for text in texts])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from ..files.notation import AS_PROGRAMS_WRITE, Notation, TextFormat
@@ -18,6 +19,7 @@ from .made_columns import (
     sorted_categories,
     texts_of,
 )
+from .other_notations import other_notations
 from .recipe_columns import RecipeColumns, RecipeTable
 from .scaling import UNCHANGED, Scaling
 
@@ -81,22 +83,31 @@ class TableRecipe:
 
     def adapt(self, unseen: Unseen | None = None) -> Any:
         """Return a function of a table that was opened, which returns one with the columns that are
-        made; None where none are."""
-        if not (self.made or self._missing or self.written.notations):
+        made, and numbers in place of text; None where there are none."""
+        if not (self.columns or self.made or self._missing or self.written.notations):
             return None
         found = Unseen() if unseen is None else unseen
 
         def adapted(table: FileTable) -> FileTable:
-            if table.separator and not (self.made or self._missing):
+            others = other_notations(table, self.columns, self.written, found)
+            as_read = table.separator or not self.written.notations
+            if as_read and not (self.made or self._missing or others):
                 return table
-            return RecipeTable(table, self.of(table.header, table.separator, found))
+            return RecipeTable(table, self.of(table.header, table.separator, found, others))
 
         return adapted
 
-    def of(self, header: Header, separator: str, unseen: Unseen) -> RecipeColumns:
+    def of(
+        self,
+        header: Header,
+        separator: str,
+        unseen: Unseen,
+        others: Mapping[ColumnLabel, Notation] = MappingProxyType({}),
+    ) -> RecipeColumns:
         """Return the columns of a table by this recipe; `separator`: between the cells of a line of
-        text."""
-        return RecipeColumns(header, separator, self.made, self._missing, unseen, self.written)
+        text; `others`: of numbers that are not written as those of the fit."""
+        missing, written = self._missing, self.written
+        return RecipeColumns(header, separator, self.made, missing, unseen, written, others)
 
     @property
     def _missing(self) -> list[float]:
