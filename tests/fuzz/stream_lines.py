@@ -40,7 +40,7 @@ MISSING = {
     "n/a",
 }
 MISSING |= {"nan", "null"}  # what stands for no number in a CSV, as pyarrow has it
-UNITS = "\u00a0\u2009\u202f €$£%°"  # and blanks, which may stand around a number
+UNITS = "\t\u00a0\u2009\u202f €$£%°"  # and blanks, which may stand around a number
 CODES = "EUR|USD|GBP|CHF|"  # of currencies, likewise
 BELOW_ZERO = r"^\(([^-()]+)\)$|^([^-()]+)-$"  # as accountants write it
 TRUTHS = {"true", "True", "TRUE", "false", "False", "FALSE"}
