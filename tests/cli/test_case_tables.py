@@ -522,3 +522,25 @@ def test_labels_that_any_program_opens(cmeans: Command, tmp_path: Path) -> None:
     assert cmeans(*fit).code == 0
     left = {file.name for file in (tmp_path / "o").iterdir() if file.stem == "labels"}
     assert left == {"labels.parquet"}
+
+
+def test_nine_beside_grades_is_asked_about(cmeans: Command, tmp_path: Path) -> None:
+    """9 and 8 stand for nothing beside grades from 1 to 5; not beside counts or grades up to 7."""
+    rng = np.random.default_rng(0)
+    grades = rng.integers(1, 6, (300, 2))
+    grades[::20, 0], grades[7::30, 1] = 9, 8
+    frame = pd.DataFrame(grades, columns=["q1", "q2"])
+    frame["visits"] = rng.poisson(3, 300).clip(0, 8) + (np.arange(300) == 5) * 9
+    frame["q3"] = np.where(np.arange(300) % 20 == 0, 9, np.arange(300) % 7 + 1)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    fit = ["fit", tmp_path / "t.csv", "-c", 2, "--out", tmp_path / "o"]
+    ended = cmeans(*fit)
+    assert (ended.code, ended.err.splitlines()[-1]) == (
+        2,
+        f"cmeans: {tmp_path / 't.csv'}: column 'q1' holds 9 in 15 of 300 cells, where others are "
+        "grades from 1 to 5, column 'q2' holds 8 in 10 of 300 cells, where others are grades from "
+        "1 to 5; where that stands for nothing, say --missing-values 9,8, else --missing-values "
+        "none.",
+    )
+    summary = cmeans(*fit, "--missing-values", "9,8").summary
+    assert summary["missing_by_column"]["q1"] == 15

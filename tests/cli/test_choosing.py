@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from sklearn.metrics import adjusted_rand_score
@@ -169,3 +170,29 @@ def test_tables_of_counts_are_clustered_by_a_consensus(
     refused = cmeans("select", file, "--method", "consensus", "-c", "2-3", "-q")
     assert refused.code == 2
     assert "--method consensus: methods whose number of clusters is chosen are hard" in refused.err
+
+
+def test_categories_do_not_change_the_clusters_of_the_evidence(
+    cmeans: Command, tmp_path: Path
+) -> None:
+    """The numbers alone are judged, so that the method is one that keeps their clusters beside the
+    zeros and ones; where none does, that is said."""
+    rng, group = np.random.default_rng(1), np.arange(600) % 4
+    table = pd.DataFrame(
+        {
+            "age": np.array([24, 38, 52, 67])[group] + rng.normal(0, 2.5, 600),
+            "spend": np.array([3.0, 5, 7, 4.5])[group] + rng.normal(0, 0.4, 600),
+            "plan": np.where(rng.random(600) < 0.8, np.array(list("abcd"))[group], "b"),
+            "region": rng.choice(["north", "south", "east"], 600),
+        }
+    )
+    table.to_csv(tmp_path / "t.csv", index=False)
+    fit = ["fit", tmp_path / "t.csv", "--categorical", "plan,region", "--out", tmp_path / "o"]
+    ended = cmeans(*fit, "--scale", "standard")
+    assert ended.code == 0, ended.err
+    labels = pd.read_parquet(tmp_path / "o" / "labels.parquet")["label"]
+    assert adjusted_rand_score(group, labels) > 0.9
+    if ended.summary["method"] == "hard":
+        assert "with the categories it keeps most of these clusters" in ended.err
+    heavy = cmeans(*fit, "--scale", "standard", "--column-weight", "region=40", "--overwrite")
+    assert "clusters are others than those of the evidence" in heavy.err

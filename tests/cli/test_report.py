@@ -20,7 +20,7 @@ from cmeans.cli.output.report import of_fit
 SUMMARY = {
     "rows": 100, "sizes": [60, 40], "n_clusters_found": 2, "noise": 0, "scale": "standard", "method": "fuzzy", "m": 1.8, "id": None,
     "method_options": {"m": "auto"}, "clearness": None, "converged": True, "n_iter": 5, "warnings": [], "file": "x.csv",
-    "outputs": {"model": "o/model.safetensors"}, "column_names": ["a", "b"],
+    "outputs": {"model": "o/model.safetensors"}, "column_names": ["a", "b"], "covariance": None,
 }  # fmt: skip
 ARGUMENTS = ["fit", "x.csv", "--clusters", "2", "--m=3", "--out", "o"]
 
@@ -130,7 +130,7 @@ def test_the_demo_is_read_by_people(cmeans: Command, tmp_path: Path) -> None:
     ("facts", "command"),
     [
         ({}, None),
-        ({"scale": "none"}, "fit x.csv --clusters 2 --m=3 --out o --scale standard"),
+        ({"scale": "none"}, "fit x.csv --clusters 2 --m=3 --out o --scale auto"),
         ({"scale": "none", "method": "adaptive", "method_options": {"scaling": "range"}}, None),
         (
             {"converged": False, "n_iter": 300},

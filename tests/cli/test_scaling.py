@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from cli.command import Command
 from cmeans.cli.option_names import as_option
 from cmeans.data.long_tails import skewness
 from cmeans.data.recipe.scaling import Scaling, learn_scaling
@@ -151,3 +152,16 @@ def test_a_column_of_weight_four_counts_as_four(x: np.ndarray) -> None:
 def test_a_damaged_scaling_is_refused(stored: dict[str, object]) -> None:
     with pytest.raises(RowsError, match="the model's scaling"):
         Scaling.from_json(stored, 2)
+
+
+def test_a_column_that_outweighs_others_is_said(cmeans: Command, tmp_path: Path) -> None:
+    """Where the number is given, columns stay as they are, which a line tells unless it was
+    asked."""
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([rng.normal(0, 1, 60), rng.normal(0, 500, 60)])
+    np.savetxt(tmp_path / "x.csv", rows, delimiter=",", header="age,spend", comments="")
+    fit = ["fit", tmp_path / "x.csv", "-c", 2, "--out", tmp_path / "o", "--overwrite"]
+    said = "columns are not scaled: 'spend' varies "
+    assert said in cmeans(*fit).err
+    for words in (["--scale", "none"], ["--scale", "auto"], ["--method", "gaussian"]):
+        assert said not in cmeans(*fit, *words).err

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.metrics import adjusted_rand_score
 
 from ..data.recipe.scaling import some_rows
 from ..data.recipe.table_recipe import TableRecipe
@@ -36,6 +37,7 @@ AS_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "consensus": ("consensus", {}),
 }
 OF_MIXTURES = ("covariances", "consensus")
+KEPT = 0.5  # adjusted Rand index from which on clusters are those of the evidence
 TAKEN = ("n_clusters", "random_state", "n_jobs", "memory_budget", "missing")
 
 
@@ -67,7 +69,7 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
         able = _able(replace(request, words=request.words | {"missing": PARTIAL}), AS_METHODS)
     if rows.stay:  # which eight mixtures would read hundreds of times
         able = [space for space in able if space != "consensus"] or able
-    x, weight = _judged(rows, recipe)
+    x, weight, beside = _judged(rows, recipe)
     known = (request.checkpoint, request.known_labels, request.must_link)
     is_fit = x is rows.x and not rows.stay and known == (None, None, None)
     model = AutoClustering(
@@ -96,11 +98,14 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
     for line in str(evidence).splitlines():
         screen.say(line)
     number, space = evidence.n_clusters, evidence.space
-    if "plain" in able and (number == 1 or (space in OF_MIXTURES and recipe.indicators)):
-        if number > 1:
-            why = "zeros and ones of categories have no covariances to speak of"
-            screen.say(f"fitted by --method hard: {why}")
+    if number == 1 and "plain" in able:
         space = "plain"
+    elif beside is not None and space != "plain":
+        taken = [each for each in (space, "plain") if each in able and each not in OF_MIXTURES]
+        trials = {each: model_of(_as_method(request, each, number)) for each in taken}
+        if trials:
+            known = fits.labels(slice(None), space, number)
+            space = _beside_categories(trials, beside, weight, known, space, screen)
     fitted = fits.made.get((space, number)) if is_fit else None
     return _as_method(replace(request, front=front, fitted=fitted), space, number), evidence
 
@@ -125,12 +130,38 @@ def _able(request: FitRequest, spaces: Mapping[str, Any]) -> list[str]:
     return able
 
 
-def _judged(rows: InputRows, recipe: TableRecipe) -> tuple[Any, Any]:
+def _judged(rows: InputRows, recipe: TableRecipe) -> tuple[Any, Any, Any]:
     """Return rows that speak for all, and their weights: without the zeros and ones of categories,
-    which look like clusters by themselves."""
+    which look like clusters by themselves; and the same rows with these, if there are any."""
     weight = rows.weight
     numeric = ~np.isin(list(map(str, rows.columns)), list(recipe.indicators))
-    if scipy.sparse.issparse(rows.x) or not recipe.indicators or not numeric.any():
-        return rows.x, None if rows.stay else weight
+    if scipy.sparse.issparse(rows.x) or numeric.all() or not numeric.any():
+        return rows.x, None if rows.stay else weight, None
     x, numbers = some_rows(rows.x)
-    return x[:, numeric], None if weight is None else weight[numbers]
+    return x[:, numeric], None if weight is None else weight[numbers], x
+
+
+def _beside_categories(
+    trials: Mapping[str, Any], x: Any, weight: Any, known: Any, space: str, screen: Screen
+) -> str:
+    """Return the space in which a fit of rows with their categories keeps most of the clusters that
+    were found without these; `known`: their labels. Tell where it is another, or keeps little."""
+    kept = dict[str, float]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fit to all rows says it
+        for each, model in trials.items():
+            labels = model.fit(x, sample_weight=weight).labels_
+            kept[each] = float(adjusted_rand_score(known, labels))
+    best = max(kept, key=lambda each: kept[each])  # of equal ones, that of the evidence
+    if best != space:
+        screen.say(
+            f"fitted by --method {AS_METHODS[best][0]}: with the categories it keeps most of these "
+            f"clusters (adjusted Rand index {kept[best]:.2f})"
+        )
+    if kept[best] < KEPT:
+        screen.say(
+            "with the categories, clusters are others than those of the evidence, which judges "
+            f"numbers alone (adjusted Rand index {kept[best]:.2f}); --column-weight gives columns "
+            "less weight"
+        )
+    return best

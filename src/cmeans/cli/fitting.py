@@ -39,7 +39,7 @@ from .fit_summary import column_summary, findings_of_fit, metadata_of, summary_o
 from .methods import METHODS, with_engine
 from .models import with_columns
 from .output.messages import in_options
-from .output.next_steps import clearness, long_tails, next_steps, spreads
+from .output.next_steps import clearness, long_tails, next_steps, outweighing, spreads
 from .output.results import (
     Stopwatch,
     as_json,
@@ -118,12 +118,11 @@ def fit(request: FitRequest, screen: Screen) -> dict[str, Any]:
                 warnings.simplefilter("ignore", DataWarning)  # of the table, which were told before
                 shown = ShownRows(model, rows, recipe, request.reading, seen)
                 write_page(shown, place / REPORT, findings_of_fit(request, summary))
-        summary["next"] = next_steps(
-            request.arguments,
-            plain(summary),
-            spreads(rows.x, rows.columns, len(recipe.unscaled)),
-            long_tails(rows.x, rows.columns, recipe),
-        )
+        spread = spreads(rows.x, rows.columns, len(recipe.unscaled))
+        tails = long_tails(rows.x, rows.columns, recipe)
+        summary["next"] = next_steps(request.arguments, plain(summary), spread, tails)
+        if "scale" not in request.config and (why := outweighing(summary, spread)):
+            screen.say(f"columns are not scaled: {why}; --scale auto brings them to one scale")
         write_text(place / RUN, as_toml("fit", request.config))
         write_text(place / SUMMARY, as_json(summary) + "\n")
     if not screen.for_people:

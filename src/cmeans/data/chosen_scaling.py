@@ -11,6 +11,7 @@ from .arrays import Float64
 from .long_tails import are_levelled
 
 TIMES = 10.0  # that ranges of columns may differ where their unit may be one
+LEVELLED = 0.25  # of the columns, that logarithms level, from which on these are taken
 TAIL = 5.0  # times the range of the middle 98% that all values may span
 
 
@@ -34,7 +35,7 @@ def chosen_scaling(x: Float64) -> ChosenScaling:
     levelled = are_levelled(some)
     times = float(spans.max() / spans.min())
     # where ranges are alike, columns may have one unit, and then all are in it or none is
-    if levelled.all() or (times > TIMES and 2 * levelled.sum() >= len(levelled)):
+    if levelled.all() or (times > TIMES and levelled.mean() >= LEVELLED):
         return ChosenScaling("log", "logarithms of the columns with long tails, then standard")
     low, high = np.nanquantile(some, [0.01, 0.99], axis=0)
     if times <= TIMES:

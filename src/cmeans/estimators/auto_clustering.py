@@ -69,7 +69,7 @@ class AutoClustering(WholeClustering):
     scaling : "auto", "none", "unit", "standard", "robust" or "log", default="auto"
         What is done to the columns first. Not "range" as elsewhere: units are part of the evidence.
         "auto": ranges of 1 where those of columns differ more than ten times (quartiles where a few
-        rows are far out), "log" where half of them have long tails that it levels, else nothing.
+        rows are far out), "log" where a quarter have long tails that it levels, else nothing.
         "log": logarithms of columns with long tails alone (`LogTransformer`), then "standard".
     missing : "error" or "partial", default="error"
         "partial": values of X may be NaN. Rows without are judged, or, where a quarter has some,

@@ -108,6 +108,20 @@ def long_tails(
     }
 
 
+def outweighing(summary: Mapping[str, Any], spread: Mapping[ColumnLabel, float]) -> str:
+    """Return which column outweighs another, of rows that are not scaled; nothing where none
+    does."""
+    own_unit = summary["method_options"].get("scaling") == "range"
+    of_mixtures = summary["covariance"] not in (None, "spherical")
+    if summary["scale"] != "none" or own_unit or of_mixtures or not spread:
+        return ""
+    widest, least = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
+    ratio = spread[widest] / spread[least]
+    if ratio <= UNEQUAL:
+        return ""
+    return f"{widest!r} varies {in_times(ratio)} as much as {least!r} and outweighs it"
+
+
 def next_steps(
     arguments: Sequence[str],
     summary: Mapping[str, Any],
@@ -126,21 +140,14 @@ def next_steps(
             (why, shlex.join(["cmeans", *_without(arguments, option), option, str(value)]))
         )
 
-    if tails:
+    if why := outweighing(summary, spread):
+        again(f"{why}; bring columns to one scale", "--scale", "auto")
+    elif tails:
         longest = max(tails, key=tails.__getitem__)
         beside = len(tails) - 1
         others = f", and {several(beside, 'more column')}" if beside else ""
         why = f"{longest!r}: skewness {tails[longest]:.0f}{others}; take logarithms of long tails"
         again(why, "--scale", "log")
-    elif summary["scale"] == "none" and own.get("scaling") != "range" and spread:
-        widest, least = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)
-        ratio = spread[widest] / spread[least]
-        if ratio > UNEQUAL:
-            why = (
-                f"{widest!r} varies {in_times(ratio)} as much as {least!r} and outweighs it; "
-                "bring columns to one scale"
-            )
-            again(why, "--scale", "standard")
     if not summary["converged"]:
         again(
             "the fit had not converged; give it more sweeps",

@@ -23,26 +23,58 @@ _SENTINELS = frozenset(
     sign * number for number in (99, 999, 9999, 99999, 999999, 9999999) for sign in (1, -1)
 ) | {-9.0}
 _FAR = 2.0  # ranges of the others that such a number is away from them
+_NO_GRADES = (8.0, 9.0)  # beside grades from 1 on, and so far from the best or worst of them:
+_BEYOND = 3.0
+_SHARE = 0.01  # of the cells, at least
 
 
 def note_sentinels(
     doubtful: dict[str, str], label: ColumnLabel, numbers: NDArray[np.float64]
 ) -> None:
-    """Note numbers such as -9999 that are far from all others of a column, and seem to stand for
-    nothing; of several columns that hold one the first few."""
+    """Note numbers such as -9999 that are far from all others of a column, or 9 beside grades from
+    1 to 5, and seem to stand for nothing; of several columns that hold one the first few."""
+    for sentinel, of_what in _beside_grades(numbers).items():
+        _note(doubtful, label, numbers, sentinel, of_what)
     for sentinel in sorted(_SENTINELS.intersection(np.unique(numbers).tolist())):
         others = numbers[numbers != sentinel]
         if len(others) < _FEWEST:
             continue
         low, high = float(others.min()), float(others.max())
         if max(low - sentinel, sentinel - high) > _FAR * max(high - low, 1e-9):
-            count = len(numbers) - len(others)
-            said = doubtful.get(text := f"{sentinel:.0f}", "")
-            if said.count(" holds ") < _MOST_TOLD:
-                doubtful[text] = (said and f"{said}, ") + (
-                    f"column {label!r} holds {text} in {count:,} of {len(numbers):,} cells, far "
-                    f"from all others ({low:g} to {high:g})"
-                )
+            of_what = f"far from all others ({low:g} to {high:g})"
+            _note(doubtful, label, numbers, sentinel, of_what)
+
+
+def _beside_grades(numbers: NDArray[np.float64]) -> dict[float, str]:
+    """Return the numbers 8 and 9 where all others are grades from 1 on, all of which are there, and
+    end well below; and what they are beside."""
+    grades, counts = np.unique(numbers, return_counts=True)
+    own = ~np.isin(grades, _NO_GRADES)
+    best = int(own.sum())
+    if best < 2 or not np.array_equal(grades[own], np.arange(1, best + 1)):
+        return {}
+    beside = zip(grades[~own].tolist(), counts[~own].tolist(), strict=True)
+    of_what = f"where others are grades from 1 to {best}"
+    return {
+        number: of_what
+        for number, count in beside
+        if number - best >= _BEYOND and count >= max(2, _SHARE * len(numbers))
+    }
+
+
+def _note(
+    doubtful: dict[str, str],
+    label: ColumnLabel,
+    numbers: NDArray[np.float64],
+    sentinel: float,
+    of_what: str,
+) -> None:
+    said = doubtful.get(text := f"{sentinel:.0f}", "")
+    if said.count(" holds ") < _MOST_TOLD:
+        count = int((numbers == sentinel).sum())
+        doubtful[text] = (said and f"{said}, ") + (
+            f"column {label!r} holds {text} in {count:,} of {len(numbers):,} cells, {of_what}"
+        )
 
 
 def ways_out(doubtful: Mapping[str, str], spell: Spelling) -> str:
