@@ -145,6 +145,10 @@ def test_labels_in_order_of_their_first_rows() -> None:
     assert in_order(np.array([7, 7, 2, 9, 2])).tolist() == [0, 0, 1, 2, 1]
 
 
+PIXELS = [
+    np.resize(np.arange(17.0), 200) if at > 6 else 1.0 * (np.arange(200) == at) for at in range(80)
+]
+COUNTS = [np.resize(np.arange(2.0 + at // 3), 200) * (np.arange(200) % 7 == 0) for at in range(80)]
 TAIL = np.exp(np.random.default_rng(6).normal(size=200))
 
 
@@ -161,6 +165,16 @@ TAIL = np.exp(np.random.default_rng(6).normal(size=200))
         ("none", [TAIL, np.linspace(0, 40, 200)]),
         ("unit", [1e3 * (np.arange(200) % 9 == 0), np.linspace(0, 1, 200)]),
         ("none", [np.full(200, 4.0), np.full(200, 2.0)]),
+        # pictures, of whose pixels a few are rare, in any unit; with a column that outweighs them
+        ("none", PIXELS),
+        ("none", [column / 16 for column in PIXELS]),
+        ("unit", [*PIXELS, np.linspace(0, 3000, 200)]),
+        # counts, of which most are rare, and the same in several units
+        ("none", COUNTS),
+        (
+            "unit",
+            [column * unit for column, unit in zip(COUNTS, np.logspace(0, 2, 80), strict=True)],
+        ),
     ],
 )
 def test_scaling_by_what_columns_say(name: str, columns: list[np.ndarray]) -> None:

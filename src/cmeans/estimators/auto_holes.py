@@ -10,7 +10,7 @@ from sklearn.impute import KNNImputer
 
 from ..data.arrays import Float64
 from ..data.blocks import Blocks
-from ..evidence.kind import RECORDS
+from ..data.chosen_scaling import RECORDS
 from ..fitting.connected import AS_THEY_ARE
 
 MOST_ROWS, MOST_FILLED = 20_000, 5_000  # that speak for all, and of filled ones, which take longer

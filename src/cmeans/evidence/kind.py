@@ -3,9 +3,10 @@ many columns such as pictures and embeddings."""
 
 from __future__ import annotations
 
+from ..data.chosen_scaling import RECORDS
+
 PLANE, TABLE, MANY = "plane", "table", "set of many columns"
 FLAT = 3  # columns at most of rows that are looked at as points
-RECORDS = 60  # columns at most of a table
 
 
 def kind_of(columns: int) -> str:
