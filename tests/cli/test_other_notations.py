@@ -95,3 +95,14 @@ def test_names_of_columns_with_other_capitals(cmeans: Command, tmp_path: Path) -
         library.read_table(tmp_path / "next.csv", recipe=model)
     rows = library.read_table(tmp_path / "next.csv", recipe=model, columns=["spend", "VISITS"])
     np.testing.assert_array_equal(model.predict(rows), labels)
+
+
+def test_text_that_is_written_as_before_is_read_as_before(tmp_path: Path) -> None:
+    """Text in a Parquet file is no column of numbers before the recipe makes it one."""
+    frame = pd.DataFrame({"x": ["1,000", "2,500", "3,250", "1,000"] * 6, "y": range(24)})
+    frame.to_parquet(tmp_path / "x.parquet")
+    with pytest.warns(library.DataWarning, match="decimal commas"):
+        rows = library.read_table(tmp_path / "x.parquet", decimal=",", columns=["x", "y"])
+    frame.head(1).to_parquet(tmp_path / "again.parquet")
+    again = library.read_table(tmp_path / "again.parquet", recipe=rows.recipe)
+    np.testing.assert_array_equal(again, [[1.0, 0.0]])

@@ -332,7 +332,7 @@ class TestRows:
         }
         np.savez(tmp_path / "x.npz", **parts)
         refused(
-            tmp_path / "x.npz", "columns, and 2,097,152 are the most|unpacks to .* bytes or more"
+            tmp_path / "x.npz", "columns, and 1,048,576 are the most|unpacks to .* bytes or more"
         )
 
     def test_many_columns_of_one_name(self, tmp_path: Path) -> None:

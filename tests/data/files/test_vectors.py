@@ -107,7 +107,7 @@ def all_rows(file: Path) -> np.ndarray:
         ("x.fbin", struct.pack("<ii3f", 2, 1, 0, 0, 0), "take 16 bytes, and it has 20"),
         ("x.fbin", struct.pack("<iif", -1, 1, 0), "says that it has -1 rows"),
         ("x.fbin", struct.pack("<ii", 3, 0), "says that its rows have 0 numbers"),
-        ("x.fbin", struct.pack("<ii", 2**31 - 1, 2**21), "take 18,014,398,501,093,384 bytes"),
+        ("x.fbin", struct.pack("<ii", 2**31 - 1, 2**20), "take 9,007,199,250,546,696 bytes"),
         ("x.u8bin", struct.pack("<ii", 0, 3), "has no rows"),
         ("x.fbin", struct.pack("<ii2f", 2, 1, 0, np.nan), "not a number (NaN) in row 1"),
         (

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from ..row_source import RowsError
 
-# twice what hashed words commonly have; each takes some hundred bytes for its name
-MOST_COLUMNS = 2**21
+# what hashed words commonly have; each takes some hundred bytes for its name
+MOST_COLUMNS = 2**20
 UNPACKED = 2**28  # bytes that any packed file may unpack to
 # times its size that a packed file may unpack to beyond; text of numbers packs to a tenth or so
 EXPANSION = 200

@@ -313,9 +313,9 @@ class Header:
                 f"{self.where}: column {nameless[0]} has no name (a row index?); say which columns "
                 f"are data, e.g. {rest}."
             )
-        self.refuse_text(
-            kept, advice=f" Choose the columns that are data, e.g. {self._to_copy(numeric)}."
-        )
+        if len(numeric) < len(kept):
+            advice = f" Choose the columns that are data, e.g. {self._to_copy(numeric)}."
+            self.refuse_text(kept, advice)
         return kept
 
     def refuse_text(self, picked: Iterable[int], advice: str = "") -> None:

@@ -240,6 +240,8 @@ def common_header(headers: Sequence[Header]) -> Header:
         for field in header.fields
         if not field.single
     }
+    if not double:
+        return first
     return replace(
         first,
         fields=tuple(

@@ -22,10 +22,13 @@ def other_notations(
     sample, found = table.sample(ROWS) if text else [], dict[ColumnLabel, Notation]()
     for at, label in text.items():
         cells = [cell for cell in sample[at] if not is_nothing(cell, written.missing)]
-        if not cells or not all(isinstance(cell, str) for cell in cells):
+        fit = written.notations.get(label)
+        as_before = fit is not None and all(
+            isinstance(cell, str) and fit.number(cell) is not None for cell in cells
+        )
+        if as_before or not cells or not all(isinstance(cell, str) for cell in cells):
             continue
         known = notations_of(cells, separator=table.separator, decimal=None, thousands=None)
-        fit = written.notations.get(label)
         as_fit = "as programs write them" if fit is None else f"with {fit.described}"
         if len(known) > 1:
             raise RowsError(
@@ -33,7 +36,7 @@ def other_notations(
                 f"{brief(cells[0])!r}, which have two meanings; the fit's were written {as_fit}: "
                 "write these so too."
             )
-        if known and known[0] != fit:
+        if known:
             found[label] = known[0]
             here = known[0].described if known[0] != Notation() else "points, as programs do"
             unseen.rewritten[str(label)] = (
