@@ -8,6 +8,7 @@ import json
 import re
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -544,3 +545,31 @@ def test_nine_beside_grades_is_asked_about(cmeans: Command, tmp_path: Path) -> N
     )
     summary = cmeans(*fit, "--missing-values", "9,8").summary
     assert summary["missing_by_column"]["q1"] == 15
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_true_and_false_are_categories_beside_more_numbers(
+    cmeans: Command, tmp_path: Path, kind: str
+) -> None:
+    rng, group = np.random.default_rng(0), np.arange(300) % 3
+    frame = pd.DataFrame(
+        {
+            "age": np.array([25, 45, 65])[group] + rng.normal(0, 3, 300),
+            "visits": np.array([2, 20, 10])[group] + rng.normal(0, 2, 300),
+            "newsletter": rng.random(300) < 0.5,
+        }
+    )
+    file = tmp_path / f"t.{kind}"
+
+    def fitted(columns: list[str], *words: object) -> dict[str, Any]:
+        shown = frame[columns]
+        shown.to_csv(file, index=False) if kind == "csv" else shown.to_parquet(file)
+        return cmeans("fit", file, *words, "--out", tmp_path / "o", "--overwrite").summary
+
+    summary = fitted(["age", "visits", "newsletter"])
+    assert (summary["n_clusters"], summary["column_names"]) == (3, ["age", "visits"])
+    assert "'newsletter' (2) (categories; --categorical newsletter)" in summary["warnings"][0]
+    # half of the columns are data, and so are those that are named
+    assert fitted(["age", "newsletter"], "-c", 2)["columns"] == 2
+    named = fitted(["age", "visits", "newsletter"], "-c", 2, "--columns", "age,visits,newsletter")
+    assert named["columns"] == 3

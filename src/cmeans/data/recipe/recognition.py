@@ -45,6 +45,7 @@ _ID = re.compile(
 )
 _CODE = re.compile(r"0\d\d+")  # two digits are those of hours and months
 TEXT, _CODES = "text", "codes with leading zeros"  # kinds of columns that are left out
+_TRUTHS = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 _NOTHING = frozenset(pa.csv.ConvertOptions().null_values)
 Fitting = Callable[[Collection[str]], Sequence[Notation]]  # the notations of some cells
 
@@ -140,8 +141,26 @@ def recognised(table: FileTable, given: ColumnHints) -> Recognition:
     if found.doubtful:
         noted = _noted(found.doubtful, sample)
         raise RowsError(f"{header.where}: {noted}; {ways_out(found.doubtful, header.spell)}.")
+    if every:
+        _leave_truths(found, header, given, sample)
     _keep_one(found, header, given)
     return found
+
+
+def _leave_truths(
+    found: Recognition, header: Header, given: ColumnHints, sample: Sequence[Sequence[Any]]
+) -> None:
+    """Leave out columns of true and false, as other categories are, where there are more columns of
+    numbers; they would be clusters by themselves."""
+    kept = [
+        (column.label, {str(cell) for cell in sample[at] if not is_nothing(cell, given.markers)})
+        for at, column in enumerate(header.fields)
+        if at not in given.others and not column.aside and column.label not in found.left_out
+    ]
+    truths = [label for label, cells in kept if cells and _TRUTHS.issuperset(cells)]
+    if 2 * len(truths) < len(kept):
+        for label in truths:
+            found.left_out[label], found.n_categories[label] = "categories", 2
 
 
 def _noted(doubtful: Mapping[str, str], sample: Sequence[Sequence[Any]]) -> str:
@@ -211,7 +230,7 @@ def _written(
 ) -> NDArray[np.float64] | None:
     """Return the numbers of a column that is not written as programs write numbers; None of one
     that is text."""
-    if not cells or set(cells) <= {"true", "True", "TRUE", "false", "False", "FALSE"}:
+    if not cells or _TRUTHS.issuperset(cells):
         return None
     fitting = partial(
         notations_of, separator=separator, decimal=given.decimal, thousands=given.thousands
