@@ -257,8 +257,8 @@ def test_a_row_of_totals_is_told(cmeans: Command, tmp_path: Path) -> None:
         ),
         (
             "Report of 2024\n" + lines("#"),
-            "no numeric columns; left out: 'Report of 2024' (identifiers; --id 'Report of 2024'); "
-            "if its first line is a title, delete it.",
+            "its first line, 'Report of 2024', is a title, as lines below it have 2 cells; delete "
+            "what stands above the names of the columns.",
         ),
         (
             "a;b\n" + "2,5;1\n" * 1_100 + "x,5;1\n",

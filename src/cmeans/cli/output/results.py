@@ -57,6 +57,8 @@ def results_folder(folder: Path) -> Iterator[None]:
     Files left by a killed run are removed; on any exception the folder is removed if this call made
     it. Until the end no other command writes to it.
     """
+    if folder.is_file():
+        raise InputError(f"--out {folder}: is a file; --out names a folder.")
     missing = [path for path in (folder, *folder.parents) if not path.exists()]  # deepest first
     try:
         try:

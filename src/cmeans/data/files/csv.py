@@ -28,7 +28,16 @@ from .encodings import UTF8, WINDOWS, in_utf8
 from .notation import AS_PROGRAMS_WRITE, Notation, TextFormat
 from .schema import Field, Header, Spelling, in_python
 from .tables import Block, FileTable
-from .text import LONGEST, MARK, Dialect, Lines, first_text, is_spaced, numbered_lines
+from .text import (
+    LONGEST,
+    MARK,
+    Dialect,
+    Lines,
+    first_text,
+    is_spaced,
+    numbered_lines,
+    refuse_title,
+)
 from .unchanged_files import StampedFile
 
 _PIECE = 1 << 21  # bytes of a file that are parsed together
@@ -83,6 +92,8 @@ class CsvText:
         begin = zip(first.texts[: _NAMES if several else 1], first.numbers, strict=False)
         texts = (first_text(where, line, number, spell) for line, number in begin)
         dialect, height = Dialect.of(where, texts, header, spell)
+        if several and len(dialect.labels) == 1:
+            refuse_title(where, first.texts[0], first.texts[1:_JUDGED])
         if dialect.named and several:
             dialect = dialect.with_unnamed(first.texts[height : height + _JUDGED])
         rest = chain([first[height:] if dialect.named else first], lines)

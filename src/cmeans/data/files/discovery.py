@@ -85,7 +85,8 @@ def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
     if file.exists():
         return [file]
     if not glob.has_magic(str(file)):
-        raise RowsError(f"{file}: no such file.")
+        pipe = "; cmeans stream reads what comes by a pipe" if str(file) == "-" else ""
+        raise RowsError(f"{file}: no such file{pipe}.")
     matching = sorted(matches(file))
     _refuse_loops(str(file), matching)
     files = [

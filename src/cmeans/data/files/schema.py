@@ -161,7 +161,7 @@ class Header:
                 "from 0."
             )
         raise RowsError(
-            f"{self.where}: there is no column {text!r}; it has {shortened([*labels])}."
+            f"{self.where}: there is no column {text!r}; it has {shortened(self._own)}."
         )
 
     def choose(self, asked: ReadOptions) -> ColumnChoice:
@@ -222,7 +222,7 @@ class Header:
             self.refuse_text(picked)
             return picked
         if self.named == any(isinstance(label, str) for label in known):
-            own = [field.label for field in self.fields if field.kind != MADE]
+            own = self._own
             lacks = f"lacks {shortened(missing)} of the model; it has {shortened(own)}"
             eighth = not self.named and -(-len(known) // 8) == len(self.fields)
             packed = f"; of packed bits, say {self.spell('bits', len(known))}" if eighth else ""
@@ -238,6 +238,11 @@ class Header:
         raise RowsError(
             f"{self.where}: {with_names} names its columns, {without} does not; {advice}"
         )
+
+    @property
+    def _own(self) -> list[ColumnLabel]:
+        """The names of the columns of the file itself."""
+        return [field.label for field in self.fields if field.kind != MADE]
 
     def _spelt_alike(self, known: Sequence[ColumnLabel]) -> str:
         """Return an argument with the columns of a model where capitals and blanks alone set those

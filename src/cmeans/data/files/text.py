@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +20,7 @@ from .schema import Spelling, in_python
 MARK = codecs.BOM_UTF8  # some programs write it before the first character
 LONGEST = 64 << 20  # bytes of a line; the rest of a longer one is not kept
 _DELIMITERS = ",;\t|"
+_SHOWN, _NEARLY = 3, 0.8  # lines, and their share, that show that the first is a title
 # without ways back, which would take a hundred bytes a letter
 _QUOTED = re.compile(r'(^|[,;\t|])"[^"]*+(?:""[^"]*+)*+"')
 # as C may print it, -nan(ind) for one
@@ -258,6 +260,24 @@ def is_number(cell: str) -> bool:
 def fields(count: int) -> str:
     """Return a number of fields, for a message."""
     return several(count, "field")
+
+
+def refuse_title(where: str, first: bytes, others: Sequence[bytes]) -> None:
+    """Refuse a file whose first line is one cell where nearly all others are as many, and more, and
+    the first of these has no numbers: it holds the names of columns."""
+    filled = [line for line in others if line.strip()]
+    for mark in _DELIMITERS.encode():
+        counts = Counter(line.count(mark) for line in filled)
+        usual, times = counts.most_common(1)[0] if counts else (0, 0)
+        if not usual or times < max(_SHOWN, _NEARLY * len(filled)):
+            continue
+        names = next(line for line in filled if line.count(mark) == usual)
+        if not any(is_number(cell.decode(errors="replace")) for cell in names.split(bytes([mark]))):
+            raise RowsError(
+                f"{where}: its first line, {brief(first.decode(errors='replace'))!r}, is a title, "
+                f"as lines below it have {usual + 1:,} cells; delete what stands above the names "
+                "of the columns."
+            )
 
 
 def brief(cell: str) -> str:

@@ -147,10 +147,7 @@ def front_of_tables(
         if at not in others and not column.aside and column.label not in seen.left_out
     ]
     if left and not (data or made):
-        is_title = len(header.fields) == 1 and any(
-            mark in str(cell) for cell in first.sample(2)[0] for mark in ",;\t|"
-        )
-        advice = "; if its first line is a title, delete it" if is_title else ""
+        advice = ""
         if TEXT in seen.left_out.values():
             advice = (
                 "; texts become vectors first, as the documentation shows on its page 'Topics: "
