@@ -557,7 +557,7 @@ def infinite(X: np.ndarray) -> np.ndarray:
             lambda X: sparse.csr_array(X),
             "Entries that a sparse matrix does not hold are zeros; pass dense rows",
         ),
-        ({"missing": "error"}, None, WAY_OUT + 'kernel="linear" and missing="partial"'),
+        ({"missing": "error"}, None, WAY_OUT + 'missing="partial"'),
         (
             {"missing": "impute"},
             None,

@@ -61,15 +61,20 @@ def without_partial(takes_partial: bool = False) -> Iterator[None]:
         raise type(error)(text) from error
 
 
-def way_out(estimator: BaseEstimator) -> str:
-    """Return, for messages, the ways to impute missing values, and what to do else."""
+def way_out(estimator: BaseEstimator, sparse: bool = False) -> str:
+    """Return, for messages, the ways to impute missing values, and what to do else, but of sparse
+    rows, whose values cannot be missing."""
     words = vars(estimator)
-    if "missing" not in words:
+    if sparse:
+        partial = ""
+    elif "missing" not in words:
         partial = BY_OTHERS.format("FuzzyCMeans")
     elif "kernel" not in words:
         partial = OF_COMPONENTS
     elif words.get("covariance") is not None:
         partial = BY_OTHERS.format("GaussianMixture")
+    elif isinstance(words["kernel"], str) and words["kernel"] == "linear":
+        partial = OF_COMPONENTS
     else:
         partial = OF_ROWS
     return f"(scikit-learn's SimpleImputer, KNNImputer){partial}"
@@ -108,7 +113,7 @@ def has_holes(x: Array, estimator: BaseEstimator, names: npt.NDArray[Any] | None
                     "where values are missing"
                 )
             elif what == "NaN":
-                advice = f"Remove or impute such rows {way_out(estimator)}"
+                advice = f"Remove or impute such rows {way_out(estimator, is_sparse(x))}"
             raise ValueError(
                 f"{estimator_name}: Input X contains {what}, first at row {start + row}, column "
                 f"{label}. {advice}."
