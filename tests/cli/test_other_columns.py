@@ -340,11 +340,12 @@ def test_the_advice_on_text_and_dates_can_be_followed(people: pa.Table) -> None:
     known |= {"make_pipeline": make_pipeline, "make_column_transformer": make_column_transformer}
     made = eval(recipe, known)  # the text of our own message
     assert made.fit(X[["x", "name", "y"]])[-1].n_features_in_ == 2 + X["name"].nunique()
-    with pytest.raises(ValueError, match="dates become days by") as refused:
-        library.KernelKMeans(2).fit(X[["x", "day"]])
-    days = eval(re.search(r"days by (.*)\.$", str(refused.value))[1], {"X": X})
-    assert days.min() == 0
-    library.KernelKMeans(2, random_state=0).fit(X[["x", "y"]].assign(day=days))
+    dated = X[["x", "day"]]
+    with pytest.raises(ValueError, match=r"e\.g\. X\[\['x'\]\], or make days of them") as refused:
+        library.KernelKMeans(2).fit(dated)
+    recipe = re.search(r"days of them: (.*)\.$", str(refused.value))[1]
+    made = eval(recipe, known | {"cmeans": library, "X": dated})
+    assert made.feature_names_in_.tolist() == ["x", "day_days"]
 
 
 def test_a_missing_value_names_the_column(people: pa.Table) -> None:

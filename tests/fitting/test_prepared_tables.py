@@ -46,16 +46,25 @@ def test_a_file_is_read_as_that_of_the_fit(
         np.testing.assert_array_equal(labels, model.labels_)
 
 
-@pytest.mark.filterwarnings("ignore:.*left out:cmeans.DataWarning")
-def test_a_frame_is_taken_as_prepared_which_is_said(shop: tuple[Path, np.ndarray]) -> None:
-    columns = ["spend", "visits"]
-    rows = cmeans.read_table(shop[0], columns=columns, scale="standard")
+def test_a_frame_of_columns_that_were_made_is_taken_as_prepared_which_is_said(
+    shop: tuple[Path, np.ndarray],
+) -> None:
+    rows = cmeans.read_table(shop[0], categorical=["plan"], scale="standard")
     model = KernelKMeans(3, kernel="linear", random_state=0).fit(rows)
-    prepared = pd.DataFrame(rows.read(0, len(rows)), columns=columns)
+    prepared = pd.DataFrame(np.asarray(rows), columns=list(rows.columns))
     said = r"was scaled as it was read \(standard\), and X, a DataFrame, is taken as scaled already"
     with pytest.warns(DataWarning, match=said):
         labels = model.predict(prepared)
     np.testing.assert_array_equal(labels, model.labels_)
-    as_it_is = cmeans.read_table(shop[0], columns=columns)
-    model = KernelKMeans(3, kernel="linear", random_state=0).fit(as_it_is)
-    np.testing.assert_array_equal(model.predict(pd.read_csv(shop[0])[columns]), model.labels_)
+
+
+@pytest.mark.filterwarnings("ignore:.*left out:cmeans.DataWarning")
+@pytest.mark.parametrize("scale", ["none", "standard"])
+def test_a_frame_of_the_table_itself_is_read_as_its_file(
+    scale: str, shop: tuple[Path, np.ndarray]
+) -> None:
+    columns, frame = ["spend", "visits"], pd.read_csv(shop[0])
+    rows = cmeans.read_table(shop[0], columns=columns, scale=scale)
+    model = KernelKMeans(3, kernel="linear", random_state=0).fit(rows)
+    for same in (frame[columns], frame, frame[frame.columns[::-1]]):
+        np.testing.assert_array_equal(model.predict(same), model.labels_)

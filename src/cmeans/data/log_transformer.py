@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .arrays import Array, Float64
+from .containers import refuse_frame
 from .long_tails import Offsets, have_long_tails, logarithms, logarithms_in_library, offsets_of
 
 AS_IT_IS = -1.0  # in place of an offset
@@ -42,6 +43,7 @@ class LogTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the columns, by rows X (n, d); `y` is not used."""
+        refuse_frame(X, type(self).__name__)
         x = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         taken = have_long_tails(x)
         offsets, least = offsets_of(x)
@@ -52,6 +54,7 @@ class LogTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Float64:
         """Return rows X (b, d) with logarithms of these columns."""
         check_is_fitted(self)
+        refuse_frame(X, type(self).__name__)
         x = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         return logarithms(x, self._offsets, self.least_)
 

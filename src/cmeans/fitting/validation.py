@@ -23,7 +23,7 @@ from ..data.arrays import (
     to_numpy,
     without_gradients,
 )
-from ..data.containers import comes_by_arrow, unlabelled
+from ..data.containers import column_names, comes_by_arrow, is_table, refuse_frame, unlabelled
 from ..data.damage import masked_entries, sparse_damage
 from ..data.files import open_blocks
 from ..data.limits import Limits
@@ -108,15 +108,14 @@ def read_rows(
         engine, X = vars(estimator).get("engine"), unlabelled(X)
         X = rows_held(X, engine, type(estimator).__name__, holes=takes_holes(estimator))
         recipe = None if fitting else vars(estimator).get("recipe_")
-        if isinstance(X, (str, os.PathLike)) or comes_by_arrow(X):
-            missing = "partial" if takes_holes(estimator) else "error"
-            if recipe is not None and recipe.changes_rows and isinstance(X, (str, os.PathLike)):
-                from ..data.recipe.read_table import read_table
+        missing = "partial" if takes_holes(estimator) else "error"
+        if recipe is not None and _is_for(recipe, X):
+            from ..data.recipe.read_table import read_table
 
-                X = read_table(X, recipe=recipe, missing=missing)
-            else:
-                columns = None if fitting else names_of(estimator)
-                X = open_blocks(X, columns=columns, missing=missing)
+            X, recipe = read_table(X, recipe=recipe, missing=missing), None
+        elif isinstance(X, (str, os.PathLike)) or comes_by_arrow(X):
+            columns = None if fitting else names_of(estimator)
+            X = open_blocks(X, columns=columns, missing=missing)
         if type(X) in (np.ndarray, np.memmap) and X.dtype.kind == "f" and not X.dtype.isnative:
             X = X.astype(X.dtype.newbyteorder("="))
         if (
@@ -179,6 +178,13 @@ def checked_random_state(value: Any, estimator_name: str) -> np.random.RandomSta
             f"{estimator_name}(random_state={value!r}): give a whole number from 0 to 2^32 - 1, a "
             "RandomState, or None."
         ) from None
+
+
+def _is_for(recipe: Any, X: Any) -> bool:
+    """True of files and tables that are read by the recipe of a model."""
+    if isinstance(X, (str, os.PathLike)):
+        return bool(recipe.changes_rows)
+    return is_table(X) and bool(recipe.is_for(column_names(X)))
 
 
 def _warn_of_units(estimator: BaseEstimator, X: Any, recipe: Any) -> None:
@@ -247,6 +253,7 @@ def _host_rows(
     text and dates are refused by name."""
     if _needs_no_check(estimator, X, fitting=fitting):
         return X, None
+    refuse_frame(X, type(estimator).__name__)
     seen = copy.copy(estimator)  # scikit-learn notes there what columns it sees
     try:
         if holds_dates(X):

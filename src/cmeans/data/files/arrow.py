@@ -59,7 +59,7 @@ def readable(where: object, kind: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno:
             error.filename = str(where)
             raise
-        text = one_line(error, most=300)
+        text = one_line("; ".join(map(str, error.args)) or error, most=300)
         raise RowsError(f"{where}: {_hint(text, kind)} ({text}).") from error
 
 
@@ -67,6 +67,8 @@ def _hint(text: str, kind: str) -> str:
     """Return what an error of pyarrow means for the reader of a file."""
     if "conversion error" in text:
         return "has values of mixed types"
+    if "Conversion failed" in text:
+        return "has a column whose values are no numbers, texts or dates of one type"
     if "decrypt" in text:
         return "is encrypted, and no keys are taken; write a copy that is not"
     return f"cannot be read as {kind}; it is damaged or not such a file"

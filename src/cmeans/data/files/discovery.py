@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from ..addresses import PathWord, below, matches, place
+from ..containers import is_table
 from ..row_source import RowsError, as_source
 from .archives import text_in
 from .unchanged_files import StampedFile, naming
@@ -68,13 +69,7 @@ def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
     """The files of a path, a pattern, a folder, or of a list of them, in that order; those of one
     word in the order of their names."""
     if not isinstance(path, (str, os.PathLike)):
-        if hasattr(path, "shape"):
-            by = ", X.to_parquet('rows.parquet'), say," if hasattr(path, "to_parquet") else ""
-            raise RowsError(
-                f"a {type(path).__name__} is no path; estimators take it as it is, such as "
-                "cmeans.cluster(X) and FuzzyCMeans(3).fit(X); where its columns are to be "
-                f"recognised, encoded or scaled, write it to a file{by} and give that."
-            )
+        _refuse_no_path(path)
         files = [file for word in path for file in found(word)]
         if not files:
             raise RowsError("path=[]: names no file.")
@@ -95,6 +90,21 @@ def found(path: PathWord | Sequence[PathWord]) -> list[Path]:
     if not files:
         raise RowsError(f"{file}: matches no file.")
     return files
+
+
+def _refuse_no_path(given: Any) -> None:
+    """Refuse rows in memory, and all else that is no sequence of paths."""
+    name = type(given).__name__
+    if hasattr(given, "shape") and not isinstance(given, type):
+        frame = "X" if is_table(given) else "pandas.DataFrame(X)"
+        raise RowsError(
+            f"a {name} is no path; estimators take it as it is, such as cmeans.cluster(X) and "
+            "FuzzyCMeans(3).fit(X); where its columns are to be recognised, encoded or scaled, "
+            f"take cmeans.read_table({frame})."
+        )
+    if isinstance(given, (bytes, Mapping)) or not isinstance(given, Iterable):
+        frame = "X.collect()" if hasattr(given, "collect") else "a data frame"
+        raise RowsError(f"a {name} is no path; give a path, a list of paths, or {frame}.")
 
 
 def files_of(x: Any) -> Sequence[PathWord]:

@@ -74,6 +74,17 @@ def open_file(file: Path, asked: ReadOptions) -> OpenedFile:
     return opened.of_bits(asked.bits)
 
 
+def opened_tables(asked: ReadOptions) -> Iterator[OpenedFile]:
+    """Open the files that are asked for, one by one, or take the table that is given in place of
+    them."""
+    if asked.table is None:
+        yield from (open_file(file, asked) for file in found(asked.file))
+        return
+    if asked.header is not None:
+        raise RowsError(f"{asked.spell('header')}: only CSV files need to be told.")
+    yield asked.table if asked.adapt is None else asked.adapt(asked.table)
+
+
 def _opened(file: Path, asked: ReadOptions) -> OpenedFile:
     kind = kind_of_file(file)
     if asked.array is not None and kind != "npz":
@@ -102,6 +113,14 @@ def _stream(asked: ReadOptions) -> FileTable:
     with _advised(f"X ({type(asked.file).__name__})", "Arrow"):
         from .arrow_stream import StreamTable
     return StreamTable(asked.file, asked.spell)
+
+
+def hold(given: Any, asked: ReadOptions) -> ReadOptions:
+    """Return the options for reading a table that comes by Arrow, which is held in memory."""
+    with _advised(f"X ({type(given).__name__})", "Arrow"):
+        from .arrow_stream import HeldTable
+    table = HeldTable(given, asked.spell)
+    return replace(asked, file=table.where, table=table)
 
 
 @contextmanager
@@ -231,10 +250,12 @@ def open_rows(
     `in_memory` bytes are read at once."""
     paths: Sequence[Path] = ()
     size = 0
-    if comes_by_arrow(asked.file):
+    if asked.table is not None:
+        files: list[OpenedFile] = [*opened_tables(asked)]
+    elif comes_by_arrow(asked.file):
         if asked.bits is not None:
             raise RowsError(f"{asked.spell('bits', asked.bits)}: what comes by Arrow has numbers.")
-        files: list[OpenedFile] = [_stream(asked)]
+        files = [_stream(asked)]
     else:
         paths, files = found(asked.file), []
         for path in paths:

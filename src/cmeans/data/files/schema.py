@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..addresses import PathWord
+from ..containers import repeated
 from ..row_source import ColumnLabel, RowsError
 from .notation import AS_PROGRAMS_WRITE, TextFormat
 
@@ -44,6 +45,7 @@ class ReadOptions:
     leave_out: Sequence[ColumnLabel] = ()  # columns that are no data where all are taken
     adapt: Callable[[Any], Any] | None = None  # applied to each table that is opened
     bits: int | None = None  # columns of packed bits
+    table: Any = None  # an open `FileTable` in place of files; `file` is what it is called
 
 
 @dataclass(frozen=True)
@@ -105,14 +107,8 @@ class Header:
     spell: Spelling = in_python  # formats arguments in messages
 
     def __post_init__(self) -> None:
-        counts = Counter(field.label for field in self.fields)
-        twice = sorted((label for label, count in counts.items() if count > 1), key=str)
-        if twice:
-            title = "" if str(twice[0]).strip() else ", and lines above the names are to be deleted"
-            raise RowsError(
-                f"{self.where}: column {twice[0]!r} occurs {counts[twice[0]]} times; every column "
-                f"needs a name of its own{title}."
-            )
+        if said := repeated(field.label for field in self.fields):
+            raise RowsError(f"{self.where}: {said}.")
 
     # Found once: a file may have as many columns as a model, each to be looked up.
     @cached_property

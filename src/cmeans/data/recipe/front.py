@@ -11,9 +11,8 @@ import numpy as np
 
 from ...runtime.user_warnings import DataWarning
 from ..arrays import Float64
-from ..files.discovery import found
 from ..files.notation import TextFormat
-from ..files.opening import open_file
+from ..files.opening import opened_tables
 from ..files.schema import Field, Header, ReadOptions, Spelling
 from ..files.tables import FileTable
 from ..row_source import ColumnLabel, RowsError
@@ -83,8 +82,8 @@ def front_of(asked: ReadOptions, words: TableWords, no_data: Collection[ColumnLa
     """Return how the rows of files are read; `no_data`: columns that are weights, or names of rows
     and the like."""
     plain = replace(asked, written=words.written, adapt=None)
-    files = found(asked.file)
-    first = open_file(files[0], plain)
+    opened = opened_tables(plain)
+    first = next(opened)
     if not isinstance(first, FileTable):
         for name in words.named:
             raise RowsError(
@@ -94,7 +93,7 @@ def front_of(asked: ReadOptions, words: TableWords, no_data: Collection[ColumnLa
         _refuse_written(asked, words)
         return Front(TableRecipe())
     # all files where categories are to be found in all
-    others = [open_file(file, plain) for file in files[1:] if words.categorical]
+    others = opened if words.categorical else ()
     tables = [first, *(table for table in others if isinstance(table, FileTable))]
     return front_of_tables(tables, asked, words, no_data)
 

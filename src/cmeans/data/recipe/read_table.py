@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..addresses import PathWord
-from ..files.discovery import found
+from ..containers import ArrowTable, is_table
 from ..files.notation import TextFormat
-from ..files.opening import open_file, open_rows
+from ..files.opening import hold, open_rows, opened_tables
 from ..files.schema import ReadOptions, in_python
 from ..row_source import ColumnLabel, RowsError, StoredRows, as_source
 from .front import TableWords, front_of, in_units
@@ -22,10 +22,10 @@ _IN_MEMORY = 2**30  # bytes of rows up to which they are read at once
 
 
 def read_table(
-    path: PathWord | Sequence[PathWord],
+    path: PathWord | Sequence[PathWord] | ArrowTable,
     *,
     recipe: Any = None,
-    columns: ColumnLabel | Sequence[ColumnLabel] = (),
+    columns: ColumnLabel | Sequence[ColumnLabel] | None = (),
     weight: ColumnLabel | None = None,
     id: ColumnLabel | None = None,
     scale: str = "none",
@@ -44,22 +44,26 @@ def read_table(
 ) -> StoredRows:
     """Read a table as people write it, for any estimator, and keep how it was read.
 
-    Use it for CSV, Parquet, Arrow and Excel files whose columns are not all plain numbers. Numbers
-    with decimal commas, thousands and signs of currencies are recognised; identifiers, dates and
-    text are left out; each is told in a `DataWarning`. A model that is fitted to the rows keeps
-    their recipe as `recipe_`, also in its file, by which the next table is read, and each path that
-    its `predict` and other methods are given.
+    Use it for data frames, and CSV, Parquet, Arrow and Excel files, whose columns are not all plain
+    numbers. Numbers with decimal commas, thousands and signs of currencies are recognised;
+    identifiers, dates and text are left out; each is told in a `DataWarning`. A model that is
+    fitted to the rows keeps their recipe as `recipe_`, also in its file, by which the next table is
+    read, and each path and data frame that its `predict` and other methods are given. An array, and
+    a frame of columns that the recipe made, are taken as prepared.
 
     Parameters
     ----------
-    path : str, path, or a sequence of them
-        As of `open_blocks`.
+    path : str, path, a sequence of them, or a table
+        As of `open_blocks`. A table is a data frame of pandas or polars, a table of PyArrow, or
+        whatever else has ``__arrow_c_stream__``; it is held in memory and read as a Parquet file of
+        it would be.
     recipe : a fitted model, or the ``recipe`` of another table, default None
         Read the table as that one was: all parameters below but ``columns``, ``weight``, ``id``,
         ``missing`` and ``encoding`` are then its own. Numbers that are written otherwise, with
         decimal commas for one, are read with a `DataWarning`.
     columns : str, int, or a sequence of them, default ()
-        Columns that are data; all that hold numbers by default, with a recipe those of its names.
+        Columns that are data; with () or None all that hold numbers, with a recipe those of its
+        names.
     weight : str or int, default None
         The column of sample weights.
     id : str or int, default None
@@ -103,7 +107,10 @@ def read_table(
     ------
     ValueError
         `RowsError`, of one line: as of `open_blocks`; or numbers may be meant in two ways, or cells
-        seem to stand for nothing: the line names the parameter that tells.
+        seem to stand for nothing: the line names the parameter that tells; or what is given is
+        neither a path nor a table.
+    ImportError
+        pyarrow is not installed, and a table or such a file is given.
 
     Examples
     --------
@@ -122,16 +129,31 @@ def read_table(
     ('spend', 'plan_a', 'plan_b')
     >>> model.predict(again).tolist()
     [1, 0, 0, 1]
+
+    A frame is read in the same way, and so is the next one that the model is given:
+
+    >>> import pandas as pd
+    >>> shop = pd.DataFrame({"spend": [1200.5, 80.0, 95.1, 1310.0], "plan": ["a", "b", "b", "a"]})
+    >>> rows = cmeans.read_table(shop, categorical=["plan"], scale="standard")
+    >>> model = cmeans.KernelKMeans(2, kernel="linear", random_state=0).fit(rows)
+    >>> model.predict(shop[:2]).tolist() == model.labels_[:2].tolist()
+    True
     """
     if missing not in ("error", "partial"):
         raise RowsError(f'missing={missing!r}: give "error" or "partial".')
     if scale not in (*KINDS, AUTO):
         raise RowsError(f"scale={scale!r}: give one of {', '.join((*KINDS, AUTO))}.")
-    picked = (columns,) if isinstance(columns, (str, int)) else tuple(columns)
-    asked = ReadOptions(
-        path, picked, weight, None, dtype, header, missing == "partial", name=id,
+    several = () if columns is None else columns
+    asked = _asked(
+        path,
+        columns=(several,) if isinstance(several, (str, int)) else tuple(several),
+        weight=weight,
+        dtype=dtype,
+        header=header,
+        holes=missing == "partial",
+        name=id,
         written=TextFormat(encoding),
-    )  # fmt: skip
+    )
     if recipe is not None:
         return _again(asked, getattr(recipe, "recipe_", recipe))
     words = TableWords(
@@ -145,6 +167,11 @@ def read_table(
     return _with_recipe(
         rows, in_units(front.recipe, rows, rows.columns, rows.weight, scale, words, in_python)
     )
+
+
+def _asked(path: Any, **words: Any) -> ReadOptions:
+    """Return the options for reading files, or a table that is held in their place."""
+    return hold(path, ReadOptions("", **words)) if is_table(path) else ReadOptions(path, **words)
 
 
 def _again(asked: ReadOptions, recipe: Any) -> StoredRows:
@@ -170,7 +197,7 @@ def _opened(
 ) -> StoredRows:
     reading = replace(recipe.reading(asked, unseen), leave_out=no_data)
     if reading.columns:
-        header = open_file(found(reading.file)[0], reading).header
+        header = next(opened_tables(reading)).header
         picked = with_made(header, header.pick(reading.columns))
         reading = replace(reading, columns=header.labels(picked))
     rows = as_source(open_rows(reading, _IN_MEMORY)[0])

@@ -74,6 +74,24 @@ class TableRecipe:
         read_so = self.made or self.written.notations or self.written.missing
         return bool(read_so or self.scaling.factor or self.bits)
 
+    @property
+    def sources(self) -> tuple[ColumnLabel, ...]:
+        """Names of the columns that a table must have to be read by it."""
+        made = {label for each in self.made for label in each.labels}
+        own = [label for label in self.columns if label not in made]
+        return tuple(dict.fromkeys([*own, *(name for each in self.made for name in each.sources)]))
+
+    def is_for(self, names: Sequence[str] | None) -> bool:
+        """True of a table in memory, with columns of these names, that is to be read by it; not of
+        one that holds what it makes, and not what that is made of. `names` None: not known."""
+        if names is None:
+            return self.changes_rows
+        if not all(isinstance(label, str) for label in self.columns):
+            return False  # columns without names, which stand as they are
+        if set(self.sources) <= set(names):
+            return self.changes_rows or tuple(names) != self.columns
+        return self.changes_rows and not set(self.columns) <= set(names)
+
     def reading(self, asked: ReadOptions, unseen: Unseen | None = None) -> ReadOptions:
         """Return the options for reading a table by this recipe; `unseen`: counts its cells of
         categories that were not seen before."""

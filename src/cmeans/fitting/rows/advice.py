@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterator, Mapping, Set
 from inspect import isroutine
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...data.arrays import is_foreign, is_sparse
+from ...data.containers import is_table
 from ...data.files.schema import shortened
 
 
@@ -18,6 +20,9 @@ def _has(*names: str) -> Callable[[Any], bool]:
     installed."""
     return lambda x: all(hasattr(type(x), name) for name in names)
 
+
+_SAMPLED = 1_000  # rows that show what a column of text holds
+_FEW = 20  # categories that may be in few rows
 
 # how to tell one, what it is, and what to pass instead
 KINDS: tuple[tuple[Callable[[Any], bool], str, str], ...] = (
@@ -178,26 +183,54 @@ def _advice_on_text(estimator_name: str, X: Any, labels: list[Any], numbers: lis
     """Return what to do with columns of text or dates."""
     known = set(numbers)
     others = [label for label in labels if label not in known]
-    dated = {label: np.asarray(X[label]).dtype.kind in "mM" for label in others}
-    dates = [label for label, is_date in dated.items() if is_date]
-    texts = [label for label, is_date in dated.items() if not is_date]
+    dates = [label for label in others if _holds_dates(X[label])]
+    spans = [label for label in others if np.asarray(X[label]).dtype.kind == "m"]
+    texts = [label for label in others if label not in (*dates, *spans)]
     if numbers:
         take = f"take those of numbers alone, e.g. X[{numbers[:6]!r}]"
     else:
         take = "take columns of numbers"
-    text = (
+    return (
         f"{estimator_name}: {shortened(others)} of X hold{'s' if len(others) == 1 else ''} text "
-        f"or dates, no numbers; {take}"
+        f"or dates, no numbers; {take}{_made_numbers(estimator_name, X, numbers, texts, dates)}"
+        + (f"; spans of time become days by X[{spans[0]!r}].dt.days." if spans else ".")
     )
+
+
+def _made_numbers(
+    estimator_name: str, X: Any, numbers: list[Any], texts: list[Any], dates: list[Any]
+) -> str:
+    """Return the advice that makes numbers of columns of text and dates, and keeps the others."""
+    if dates and is_table(X):
+        named = {
+            "categorical": [str(label) for label in texts if _holds_categories(X[label])][:6],
+            "dates": [str(label) for label in dates[:6]],
+        }
+        words = ", ".join(f"{word}={labels!r}" for word, labels in named.items() if labels)
+        rows = f'cmeans.read_table(X, {words}, scale="standard")'
+        also = "categories and days" if named["categorical"] else "days"
+        return f", or make {also} of them: {estimator_name}(...).fit({rows})"
     if texts:
-        rest = ", remainder=StandardScaler()" if numbers and not dates else ""
+        rest = ", remainder=StandardScaler()" if numbers else ""
         encoder = f"make_column_transformer((OneHotEncoder(), {texts[:6]!r}){rest})"
-        text += (
+        return (
             f", or encode categories: make_pipeline({encoder}, {estimator_name}(...)).fit(X), "
             "all but the last of scikit-learn"
         )
-    return text + (
-        f"; dates become days by (X[{dates[0]!r}] - X[{dates[0]!r}].min()).dt.days."
-        if dates
-        else "."
-    )
+    return ""
+
+
+def _holds_dates(column: Any) -> bool:
+    """True of dates, with time zones too, as a library has them or as Python's own; not of spans of
+    time."""
+    values = np.asarray(column)
+    if values.dtype.kind != "O":
+        return values.dtype.kind == "M"
+    filled = (value for value in values if isinstance(value, (str, datetime.date)))
+    return isinstance(next(filled, None), datetime.date)
+
+
+def _holds_categories(column: Any) -> bool:
+    """True of text that occurs again and again."""
+    cells = list(map(str, np.asarray(column)[:_SAMPLED].tolist()))
+    return len(set(cells)) <= max(_FEW, len(cells) // 2)
