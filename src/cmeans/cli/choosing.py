@@ -104,8 +104,8 @@ def choice_of(request: FitRequest, screen: Screen) -> tuple[FitRequest, Evidence
         taken = [each for each in (space, "plain") if each in able and each not in OF_MIXTURES]
         trials = {each: model_of(_as_method(request, each, number)) for each in taken}
         if trials:
-            known = fits.labels(slice(None), space, number)
-            space = _beside_categories(trials, beside, weight, known, space, screen)
+            judged = fits.labels(slice(None), space, number)
+            space = _beside_categories(trials, beside, weight, judged, space, screen)
     fitted = fits.made.get((space, number)) if is_fit else None
     return _as_method(replace(request, front=front, fitted=fitted), space, number), evidence
 
