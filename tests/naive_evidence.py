@@ -44,3 +44,22 @@ def valleys(labels, ends, heights):
                 within = max(np.mean(between[i, i]), np.mean(between[j, j]))
                 depths[i, j] = depths[j, i] = np.mean(between[i, j]) - within
     return depths
+
+
+def pair_squares(x):
+    """The squared distances of all pairs of rows."""
+    n, d = x.shape
+    return np.array(
+        [[sum((x[i, k] - x[j, k]) ** 2 for k in range(d)) for j in range(n)] for i in range(n)]
+    )
+
+
+def reach(x, ends, numbers, count):
+    """The distances from midpoints of edges to the row that is so manieth near, among the ends and
+    their neighbours."""
+    found = []
+    for a, b in ends:
+        rows = {a, b, *numbers[a], *numbers[b]}
+        middle = (x[a] + x[b]) / 2
+        found.append(sorted(float(np.linalg.norm(x[r] - middle)) for r in rows)[count - 1])
+    return np.array(found)

@@ -16,6 +16,7 @@ from cmeans.evidence.kind import kind_of
 from cmeans.evidence.merging import in_order, merged
 from cmeans.evidence.near_rows import NearRows, intrinsic_dimension, nearest_shares
 from cmeans.evidence.neighbour_score import neighbour_score
+from cmeans.evidence.pair_squares import pair_squares
 from cmeans.evidence.space_choice import best_partition, judged_partitions
 from cmeans.evidence.valleys import Borders, Edges
 
@@ -100,6 +101,34 @@ def test_valleys_are_naive_and_add_as_clusters_join(blobs: tuple[np.ndarray, np.
     after, again = borders.joined(0, 1), Borders.of(joined, edges)
     np.testing.assert_allclose(after.sums, again.sums, atol=1e-12)
     np.testing.assert_array_equal(after.counts, again.counts)
+
+
+@pytest.mark.parametrize("columns", [3, 61, 200])
+@pytest.mark.parametrize("far", [0.0, 1e6])
+def test_heights_of_edges_are_naive(columns: int, far: float) -> None:
+    """In few columns and in many, of equally near rows and of clusters very far apart too."""
+    rng = np.random.default_rng(5)
+    x = rng.poisson(1.0, (90, columns)) + far * np.repeat(np.eye(3, columns), 30, axis=0)
+    x = np.unique(x, axis=0)
+    near = NearRows.of(x, rng.integers(1, 4, len(x)).astype(float))
+    edges = Edges.of(near, 8, 5)
+    reach = naive.reach(x, edges.ends, near.numbers, 5)
+    dimension = min(intrinsic_dimension(near.distances), columns)
+    heights = dimension * np.log(np.maximum(reach, 1e-3 * np.median(reach)))
+    np.testing.assert_allclose(edges.heights, heights, rtol=1e-9)
+
+
+def test_squares_of_all_pairs_are_naive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of rows nearer to each other than a product of matrices can tell, in blocks of any size."""
+    rng = np.random.default_rng(6)
+    scales = np.repeat([1e-9, 1e-4, 1.0], 10)[:, None]
+    x = 1e3 * rng.normal(size=(3, 70))[np.arange(30) % 3] + scales * rng.normal(size=(30, 70))
+    expected = naive.pair_squares(x)
+    for numbers in (1, 100, 10**6):
+        monkeypatch.setattr("cmeans.evidence.pair_squares.NUMBERS", numbers)
+        found = pair_squares(x)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        np.testing.assert_array_equal(found, found.T)
 
 
 def test_clusters_join_across_shallow_valleys(blobs: tuple[np.ndarray, np.ndarray]) -> None:

@@ -9,7 +9,7 @@ from cmeans.data.blocks import Blocks
 from cmeans.data.limits import Limits
 from cmeans.engines import ThreadEngine
 from cmeans.graphs.piece_points import GivenPoints
-from cmeans.graphs.principal_axes import principal_axes, reduced_rows
+from cmeans.graphs.principal_axes import last_eigenvectors, principal_axes, reduced_rows
 
 
 @pytest.mark.parametrize("by_direction", [False, True])
@@ -36,3 +36,17 @@ def test_axes_are_those_of_all_rows(by_direction: bool) -> None:
     np.testing.assert_allclose(reduced.rows, (x - mean) @ found[1], atol=1e-6)
     assert reduced.are_nodes.sum() == 500 - by_direction
     assert len(np.unique(reduced.keys)) == 500
+
+
+@pytest.mark.parametrize("most", [2, 40])
+def test_the_last_eigenvectors_alone_are_those_among_all(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = np.random.default_rng(1).normal(size=(60, 30))
+    products = x.T @ x
+    values, vectors = np.linalg.eigh(products)
+    for wide in (1, 512):
+        monkeypatch.setattr("cmeans.graphs.principal_axes.WIDE", wide)
+        found, axes = last_eigenvectors(products, most)
+        np.testing.assert_allclose(found, values[-most:])
+        np.testing.assert_allclose(np.abs((axes * vectors[:, -most:]).sum(axis=0)), 1.0)

@@ -148,7 +148,7 @@ class SamplePartitions:
     whole: Callable[[str, int], IntArray] | None = None  # the same of a fit that is kept
     known: dict[tuple[str, int], IntArray | None] = field(default_factory=dict)
     _trees: dict[str, Any] = field(default_factory=dict)
-    _features: Float64 | None = None
+    _features: list[Float64] = field(default_factory=list)  # of the graph, once it is made
 
     def __call__(self, space: str, number: int) -> IntArray | None:
         """Return labels (n,), or None where the space has no such partition."""
@@ -174,7 +174,7 @@ class SamplePartitions:
         return self._fitted("communities", "auto")
 
     def that_vote(self) -> SamplePartitions:
-        """Return partitions of the same rows and trees that are made with less care."""
+        """Return partitions of the same rows, trees and graph that are made with less care."""
         words = replace(self.words, quick=True)
         return replace(self, words=words, known={}, whole=None, _trees=dict(self._trees))
 
@@ -200,16 +200,18 @@ class SamplePartitions:
 
     def _cut(self, number: int) -> IntArray | None:
         """Return the cut of the landmark graph, whose eigenvectors serve all numbers."""
-        if self._features is None:
+        if not self._features:
             graph = LandmarkGraph(
                 min(self.most, len(self.x) // 4),
                 n_jobs=self.words.n_jobs,
                 random_state=self.words.random_state,
             )
-            self._features = np.asarray(graph.fit_transform(self.x, sample_weight=self.weights))
-        if number > self._features.shape[1]:
+            made = graph.fit_transform(self.x, sample_weight=self.weights)
+            self._features.append(np.asarray(made))
+        (features,) = self._features
+        if number > features.shape[1]:
             return None
-        leading = np.ascontiguousarray(self._features[:, :number])
+        leading = np.ascontiguousarray(features[:, :number])
         found = self.words.estimator("plain", number, 0).fit(leading, sample_weight=self.weights)
         return np.asarray(found.labels_)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..engines import Engine
 from ..graphs.nearest_neighbours import nearest_neighbours
+from .pair_squares import pair_squares
 
 MANY = 20  # neighbours that are sought
 FEW = 3  # of them that a cluster is asked to hold
@@ -28,6 +30,11 @@ class NearRows:
     def of(cls, x: Float64, weights: Float64, engine: Engine | None = None) -> NearRows:
         found = nearest_neighbours(x, MANY, engine)
         return cls(x, weights, found.distances, found.numbers, nearest_shares(found.distances, FEW))
+
+    @cached_property
+    def squares(self) -> Float64:
+        """The squared distances (n, n) of all pairs of the rows."""
+        return pair_squares(self.x)
 
     @property
     def light(self) -> float:

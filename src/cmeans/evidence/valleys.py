@@ -19,6 +19,7 @@ from .near_rows import NearRows, intrinsic_dimension
 
 DEEPEST = 3.0  # that tells anything
 EDGES = 4096  # at once
+FEW = 60  # columns up to which differences of rows are taken, which have the most digits
 FLOOR = 1e-3  # of the median distance, below which rows are equal
 
 
@@ -49,12 +50,25 @@ def _reach(near: NearRows, ends: IntArray, count: int) -> Float64:
     the rows near either end."""
     first, second = near.numbers[ends[:, 0]], near.numbers[ends[:, 1]]
     rows = np.sort(np.concatenate([ends, first, second], axis=1), axis=1)
-    middles = 0.5 * (near.x[ends[:, 0]] + near.x[ends[:, 1]])
-    squares = ((near.x[rows] - middles[:, None, :]) ** 2).sum(axis=2)
+    squares = _from_midpoints(near, ends, rows)
     squares[:, 1:][rows[:, 1:] == rows[:, :-1]] = np.inf  # each row once
     last = min(count, near.numbers.shape[1] + 1) - 1
     reach: Float64 = np.sqrt(np.partition(squares, last, axis=1)[:, last])
     return reach
+
+
+def _from_midpoints(near: NearRows, ends: IntArray, rows: IntArray) -> Float64:
+    """Return the squared distances (e, r) from the midpoints of edges to some rows of each."""
+    first, second = ends.T
+    if near.x.shape[1] > FEW:  # by Apollonius's theorem, which takes no column
+        pairs = near.squares
+        found: Float64 = 0.5 * (pairs[first[:, None], rows] + pairs[second[:, None], rows])
+        found -= 0.25 * pairs[first, second][:, None]
+        np.maximum(found, 0.0, out=found)
+        return found
+    middles = 0.5 * (near.x[first] + near.x[second])
+    squares: Float64 = ((near.x[rows] - middles[:, None, :]) ** 2).sum(axis=2)
+    return squares
 
 
 @dataclass(frozen=True)

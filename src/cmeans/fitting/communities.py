@@ -23,7 +23,7 @@ from ..graphs.community_shares import NodeCommunities
 from ..graphs.edges import EDGES, neighbour_graph
 from ..graphs.nearest_neighbours import nearest_neighbours
 from ..graphs.piece_points import GivenPoints
-from ..graphs.principal_axes import principal_axes, reduced_rows
+from ..graphs.principal_axes import last_eigenvectors, principal_axes, reduced_rows
 from ..graphs.row_keys import row_keys
 from ..runtime.numerals import parse_budget
 from .graph_objects import adjacency
@@ -125,9 +125,9 @@ def _axes_of_few(rows: Float64, weights: Float64) -> tuple[Float64, Float64]:
     there are rows."""
     centre: Float64 = weights @ rows / max(weights.sum(), np.finfo(float).tiny)
     moved = (rows - centre) * np.sqrt(weights / weights.sum())[:, None]
-    values, vectors = np.linalg.eigh(moved @ moved.T)
+    values, vectors = last_eigenvectors(moved @ moved.T, AXES)
     there = values > 1e-12 * max(values[-1], np.finfo(float).tiny)
-    axes = moved.T @ vectors[:, there][:, -AXES:]
+    axes = moved.T @ vectors[:, there]
     if not axes.size:
         return centre, np.empty((0, 0))
     return centre, np.ascontiguousarray(axes / np.linalg.norm(axes, axis=0))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg
 
 from ..data.additive import Additive
 from ..data.arrays import Float64
@@ -15,6 +16,8 @@ from ..engines import Engine, Pass
 from .community_points import Keys, projected
 from .piece_points import GivenPoints
 from .row_keys import row_keys
+
+WIDE = 512  # columns of a matrix from which its last eigenvectors alone take less than all
 
 
 class ReducedRows(NamedTuple):
@@ -89,7 +92,19 @@ def principal_axes(
     total = max(sums.weight, np.finfo(float).tiny)
     mean = sums.first / total
     second = engine.fold(rows, MomentsPass(points, mean, total)).second
-    return mean, np.ascontiguousarray(np.linalg.eigh(second)[1][:, -most:])
+    return mean, np.ascontiguousarray(last_eigenvectors(second, most)[1])
+
+
+def last_eigenvectors(matrix: Float64, most: int) -> tuple[Float64, Float64]:
+    """Return the largest eigenvalues (most,) of a symmetric matrix (d, d), ascending, and their
+    eigenvectors (d, most); all where there are no more."""
+    d = len(matrix)
+    if d < WIDE:
+        values, vectors = np.linalg.eigh(matrix)
+        return values[-most:], vectors[:, -most:]
+    wanted = max(d - most, 0), d - 1
+    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=wanted, check_finite=False)
+    return values, vectors
 
 
 def reduced_rows(

@@ -21,6 +21,7 @@ LEAF = 32  # rows, as in the C file
 LEAVES = 16  # of a task
 PRECISE = 1e-4  # of the extent of leaves, up to which coordinates may be wrong
 MANY = 8  # columns of rows that may be turned
+EACH = 4  # rows for each column of these, at least
 GAIN = 1.25  # of the spread along the first quarter of axes for which they are
 SAMPLE = 2**13  # rows whose principal axes are taken
 SMALL = 1e-16  # extents, whose squares may vanish in float32, are above it over PRECISE
@@ -208,11 +209,12 @@ def _turned(points: Float64) -> tuple[Float64, float]:
     may be wrong in float32.
 
     They are those along the principal axes of a sample, where a few of these tell more rows apart
-    than as many columns do; of more columns than rows, finding axes takes longer than they save.
+    than as many columns do; with fewer rows for each column, finding axes takes longer than it
+    saves.
     """
     n, d = points.shape
     x = points - (points.min(axis=0) + points.max(axis=0)) / 2.0
-    if MANY <= d <= n:
+    if MANY <= d <= n // EACH:
         some = x[:: -(-n // SAMPLE)] - x.mean(axis=0)
         products = some.T @ some
         spreads, axes = np.linalg.eigh(products)
