@@ -140,14 +140,14 @@ def next_steps(
             (why, shlex.join(["cmeans", *_without(arguments, option), option, str(value)]))
         )
 
-    if why := outweighing(summary, spread):
-        again(f"{why}; bring columns to one scale", "--scale", "auto")
-    elif tails:
+    if tails:
         longest = max(tails, key=tails.__getitem__)
         beside = len(tails) - 1
         others = f", and {several(beside, 'more column')}" if beside else ""
         why = f"{longest!r}: skewness {tails[longest]:.0f}{others}; take logarithms of long tails"
         again(why, "--scale", "log")
+    elif why := outweighing(summary, spread):
+        again(f"{why}; bring columns to one scale", "--scale", "auto")
     if not summary["converged"]:
         again(
             "the fit had not converged; give it more sweeps",

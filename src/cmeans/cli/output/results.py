@@ -58,7 +58,7 @@ def results_folder(folder: Path) -> Iterator[None]:
     it. Until the end no other command writes to it.
     """
     if folder.is_file():
-        raise InputError(f"--out {folder}: is a file; --out names a folder.")
+        raise InputError(f"--out {folder}: cannot be written (it is a file, no folder).")
     missing = [path for path in (folder, *folder.parents) if not path.exists()]  # deepest first
     try:
         try:
