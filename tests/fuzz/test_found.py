@@ -239,6 +239,21 @@ class TestModelFiles:
         with pytest.raises(ValueError, match="neighbours, where one is the least"):
             cmeans.load(file)
 
+    @pytest.mark.parametrize("more", [1, 2**40])
+    def test_communities_without_nodes(
+        self, more: int, answers: dict[str, Path], tmp_path: Path
+    ) -> None:
+        """A product of sparse matrices counted up to the number that was claimed."""
+        file = Path(shutil.copy(answers["modularity"], tmp_path / "model"))
+
+        def changed(header: Any, _: Any) -> None:
+            fields = header["fitted"]["_communities"]["fields"]
+            fields.update(n_clusters=fields["n_clusters"] + more)
+
+        change_by_hand(file, changed)
+        with pytest.raises(ValueError, match="the communities of nodes do not belong together"):
+            cmeans.load(file)
+
     @pytest.mark.parametrize(
         ("method", "place"),
         [

@@ -15,11 +15,11 @@ import numpy as np
 
 from ..data.arrays import Float64, IntArray
 from ..data.blocks import spans
+from ..data.chosen_scaling import RECORDS
 from .near_rows import NearRows, intrinsic_dimension
 
 DEEPEST = 3.0  # that tells anything
 EDGES = 4096  # at once
-FEW = 60  # columns up to which differences of rows are taken, which have the most digits
 FLOOR = 1e-3  # of the median distance, below which rows are equal
 
 
@@ -60,7 +60,8 @@ def _reach(near: NearRows, ends: IntArray, count: int) -> Float64:
 def _from_midpoints(near: NearRows, ends: IntArray, rows: IntArray) -> Float64:
     """Return the squared distances (e, r) from the midpoints of edges to some rows of each."""
     first, second = ends.T
-    if near.x.shape[1] > FEW:  # by Apollonius's theorem, which takes no column
+    # by Apollonius's theorem, which takes no column; differences of few have more digits
+    if near.x.shape[1] > RECORDS:
         pairs = near.squares
         found: Float64 = 0.5 * (pairs[first[:, None], rows] + pairs[second[:, None], rows])
         found -= 0.25 * pairs[first, second][:, None]

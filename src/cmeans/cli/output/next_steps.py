@@ -113,6 +113,7 @@ def outweighing(summary: Mapping[str, Any], spread: Mapping[ColumnLabel, float])
     does."""
     own_unit = summary["method_options"].get("scaling") == "range"
     of_mixtures = summary["covariance"] not in (None, "spherical")
+    of_mixtures |= summary["method"] == "consensus"
     if summary["scale"] != "none" or own_unit or of_mixtures or not spread:
         return ""
     widest, least = max(spread, key=spread.__getitem__), min(spread, key=spread.__getitem__)

@@ -33,8 +33,8 @@ _NOTHING = frozenset(pa.csv.ConvertOptions().null_values)
 
 @dataclass
 class Unseen:
-    """What a fit has not seen, by column: cells of other categories, counted, and other ways in
-    which numbers are written."""
+    """News of a later table, by column: cells of categories that the fit has not seen, counted, and
+    other ways in which numbers are written."""
 
     cells: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)

@@ -22,11 +22,10 @@ def other_notations(
     sample, found = table.sample(ROWS) if text else [], dict[ColumnLabel, Notation]()
     for at, label in text.items():
         cells = [cell for cell in sample[at] if not is_nothing(cell, written.missing)]
+        if not cells or not all(isinstance(cell, str) for cell in cells):
+            continue
         fit = written.notations.get(label)
-        as_before = fit is not None and all(
-            isinstance(cell, str) and fit.number(cell) is not None for cell in cells
-        )
-        if as_before or not cells or not all(isinstance(cell, str) for cell in cells):
+        if fit is not None and all(fit.number(cell) is not None for cell in cells):
             continue
         known = notations_of(cells, separator=table.separator, decimal=None, thousands=None)
         as_fit = "as programs write them" if fit is None else f"with {fit.described}"
