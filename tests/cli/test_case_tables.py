@@ -235,6 +235,12 @@ def test_a_row_of_totals_is_told(cmeans: Command, tmp_path: Path) -> None:
             "that stands for nothing, say --missing-values 9999999, else --missing-values none.",
         ),
         (
+            "a,b\n"
+            + "".join(f'{at % 7},"${999 if at % 9 == 0 else at % 7}"\n' for at in range(60)),
+            "column 'b' holds 999 in 7 of 60 cells, far from all others (0 to 6); where that "
+            "stands for nothing, say --missing-values 999, else --missing-values none.",
+        ),
+        (
             "a;b\n" + "".join(f"{at + 100},{at * 7 % 1000:03};1\n" for at in range(60)),
             "column 'a' holds numbers such as '100,000', which have two meanings; say which with "
             "--decimal , or --thousands ,.",
@@ -433,6 +439,10 @@ def test_columns_made_of_others(cmeans: Command, tmp_path: Path) -> None:
             "ndarray is no path; .* such as cmeans.cluster.X. .*read_table.pandas.DataFrame.X",
         ),
         ({"missing": "drop"}, "missing='drop': give"),
+        (
+            {"cyclic": {"age": 24.0}, "categorical": ["age"]},
+            "column 'age' is told as categories and as cyclic; name it for one of these",
+        ),
         ({"cyclic": {"age": -1.0}}, r"cyclic=.*: a period is above 0"),
         ({"column_weight": {"nobody": 2.0}}, "there is no such column of data"),
         ({"encoding": "nonsense"}, "encoding='nonsense': is no encoding"),

@@ -284,3 +284,40 @@ class TestMissingValues:
             AutoClustering().fit(x)
         with pytest.raises(ValueError, match="X has no value in column 0 in any of the 0 rows"):
             AutoClustering(missing="partial").fit(np.full((30, 3), np.nan))
+
+
+class TestLines:
+    """Clusters of tables that nearest rows show as one, and lines through them as two."""
+
+    @staticmethod
+    def survey() -> tuple[np.ndarray, np.ndarray]:
+        """Answers of 1 to 7 to 15 questions by four groups, two of which are near."""
+        rng = np.random.default_rng(0)
+        profiles = np.repeat([[2, 6, 4], [6, 2, 4], [4, 2, 6], [6, 6, 6]], 5, axis=1)
+        groups = rng.choice(4, 600)
+        answers = np.rint(profiles[groups] + rng.normal(0, 1.1, (600, 15)))
+        return np.clip(answers, 1, 7), groups
+
+    def test_groups_of_a_survey(self) -> None:
+        X, groups = self.survey()
+        model = cmeans.cluster(X, random_state=0)
+        evidence = model.evidence_
+        assert model.n_clusters_ == 4
+        assert adjusted_rand_score(groups, model.labels_) > 0.95
+        assert evidence.reason.startswith("4 clusters: 3 by nearest rows, inside which lines lead")
+        assert evidence.stable_numbers[-2:] == [3, 4]
+
+    def test_a_budget_that_has_no_room_for_them_says_so(self) -> None:
+        X, _ = self.survey()
+        model = AutoClustering(budget=600 * 1500, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            model.fit(X)
+        assert "lines through clusters" in {left.what for left in model.evidence_.left_out}
+
+    def test_a_number_that_is_the_most_is_kept(self) -> None:
+        X, _ = self.survey()
+        model = AutoClustering((2, 3), random_state=0)
+        with pytest.warns(DataWarning, match="3 clusters are the most that were looked for"):
+            model.fit(X)
+        assert model.n_clusters_ == 3

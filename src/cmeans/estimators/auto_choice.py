@@ -11,11 +11,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from ..data.arrays import IntArray
 from ..evidence.consensus import Consensus, consensus
+from ..evidence.discriminant_lines import COST, parted_along_lines
 from ..evidence.gain_drops import CLEAR, GainDrops, gain_drops
 from ..evidence.kind import PLANE, TABLE
 from ..evidence.near_rows import NearRows
 from ..evidence.neighbour_score import neighbour_score
-from ..evidence.number_choice import NumberChoice, by_communities, chosen_number
+from ..evidence.number_choice import NumberChoice, along_lines, by_communities, chosen_number
 from ..evidence.record import Candidate, Evidence, LeftOut
 from ..evidence.space_choice import best_partition, judged_partitions
 from ..runtime.numerals import several
@@ -90,6 +91,9 @@ class AutoChoice:
                 self.drops = self._drops()
                 number = self._number()
             found = self._partitions(number)
+            if (finer := self._along_lines(number, found)) is not None:
+                found = self._partitions(finer.number)
+                self.choice, number = finer, finer.number
         except OutOfTimeError:
             self.stop_reason = "time_limit: the best until then is kept"
             number, found = self._known(number)
@@ -123,6 +127,24 @@ class AutoChoice:
             self.choice = self._by_communities() or self.choice
         number = self.choice.number
         return int(min(max(number, self.least), self.most))
+
+    def _along_lines(self, number: int, found: dict[str, IntArray]) -> NumberChoice | None:
+        """Return the choice for a table once clusters of the best partition are parted along lines
+        through certain valleys inside them; None where none is."""
+        rows, choice = len(self.near.x), self.choice
+        if self.kind != TABLE or choice is None or not found:
+            return None
+        visits = COST * rows
+        if self.spent + visits > self.budget:
+            self._leave_out("lines through clusters", visits)
+            return None
+        self.spent += visits
+        labels = np.zeros(rows, np.intp)
+        if not choice.none:
+            labels = found[self.order(number, judged_partitions(found, self.near))[0]]
+        seed = self.partitions.words.random_state
+        parted = parted_along_lines(labels, self.near.x, self.near.weights, seed, self.most)
+        return None if parted.max() == labels.max() else along_lines(choice, parted)
 
     def _by_communities(self) -> NumberChoice | None:
         """Return the number of communities where no boundary between them is doubtful, as those of
@@ -286,7 +308,7 @@ class AutoChoice:
                 judged_rows=rows,
                 left_out=self.left_out,
             )
-        stable = sorted({*self.drops.stable, *(() if choice.none else (number,))})
+        stable = sorted({*self.drops.stable, *choice.stable})
         return Evidence(
             1 if choice.none and self.least == 1 else number,
             space,

@@ -22,6 +22,12 @@ class NumberChoice:
     second: tuple[int, float] | None
     labels: IntArray | None  # (n,) the partition that is agreed on, where there is one
     by_communities: bool = False  # of the graph of near rows, which decide for tables too
+    coarser: int = 1  # the number before clusters were parted along lines
+
+    @property
+    def stable(self) -> set[int]:
+        """The numbers of clusters that it speaks for."""
+        return set() if self.none else {self.number, self.coarser} - {1}
 
 
 def chosen_number(
@@ -44,6 +50,16 @@ def by_communities(number: int, labels: IntArray) -> NumberChoice:
         "boundaries leads through a cluster; valleys between rows are too shallow to show them."
     )
     return NumberChoice(number, False, reason, None, None, labels, by_communities=True)
+
+
+def along_lines(choice: NumberChoice, labels: IntArray) -> NumberChoice:
+    """Return a choice whose clusters are parted along lines through valleys inside them."""
+    number, coarser = int(labels.max()) + 1, 1 if choice.none else choice.number
+    reason = (
+        f"{number} clusters: {coarser} by nearest rows, inside {'which' if coarser > 1 else 'it'} "
+        "lines lead through valleys that are less than half as dense as what is beside them."
+    )
+    return NumberChoice(number, False, reason, None, None, labels, coarser=coarser)
 
 
 def _by_drop(drops: GainDrops) -> NumberChoice:

@@ -69,9 +69,20 @@ class RecipeColumns:
         self._markers = frozenset(written.missing)
         self._nothing = _NOTHING | self._markers
         self.as_text = set(self._notations)  # columns of the table that are read as text
+        texts = {
+            at: each.kind
+            for each, places in zip(made, self._sources, strict=True)
+            for at in places
+            if each.as_text
+        }
+        self.as_text.update(texts)
         for each, places in zip(made, self._sources, strict=True):
-            self.as_text.update(places if each.as_text else ())
             for at in places:  # which may be named among the columns of data
+                if at in texts and not each.as_text:
+                    raise RowsError(
+                        f"{header.where}: column {own[at].label!r} is told as {texts[at]} and as "
+                        f"{each.kind}; name it for one of these."
+                    )
                 if not (each.as_text or own[at].numeric):
                     raise RowsError(
                         f"{header.where}: column {own[at].label!r} holds {own[at].kind}, no "

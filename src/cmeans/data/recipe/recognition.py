@@ -172,7 +172,7 @@ def _noted(doubtful: Mapping[str, str], sample: Sequence[Sequence[Any]]) -> str:
         for at, cell in enumerate(column)
         if str(cell).strip(BLANKS) in doubtful
     ]
-    if len({at for at, _ in places}) > 1 or len(places) == 1:
+    if len({at for at, _ in places}) != 1 or len(places) == 1:
         return ", ".join(doubtful.values())
     texts = ", ".join(repr(text) for _, text in places[:6])
     return (
