@@ -440,8 +440,8 @@ def test_columns_made_of_others(cmeans: Command, tmp_path: Path) -> None:
         ),
         ({"missing": "drop"}, "missing='drop': give"),
         (
-            {"cyclic": {"age": 24.0}, "categorical": ["age"]},
-            "column 'age' is told as categories and as cyclic; name it for one of these",
+            {"cyclic": {"country": 24.0}, "categorical": ["country"]},
+            "column 'country' is told as categories and as cyclic; name it for one of these",
         ),
         ({"cyclic": {"age": -1.0}}, r"cyclic=.*: a period is above 0"),
         ({"column_weight": {"nobody": 2.0}}, "there is no such column of data"),
