@@ -430,6 +430,14 @@ def test_columns_made_of_others(cmeans: Command, tmp_path: Path) -> None:
     )
 
 
+def test_a_column_is_told_as_one_kind(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("hour,x\n" + "".join(f"{at % 7},{at}\n" for at in range(60)))
+    words = {"cyclic": {"hour": 24.0}, "categorical": ["hour"]}
+    match = "column 'hour' is told as categories and as cyclic; name it for one of these"
+    with pytest.raises(RowsError, match=match):
+        library.read_table(tmp_path / "x.csv", **words)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -439,10 +447,6 @@ def test_columns_made_of_others(cmeans: Command, tmp_path: Path) -> None:
             "ndarray is no path; .* such as cmeans.cluster.X. .*read_table.pandas.DataFrame.X",
         ),
         ({"missing": "drop"}, "missing='drop': give"),
-        (
-            {"cyclic": {"country": 24.0}, "categorical": ["country"]},
-            "column 'country' is told as categories and as cyclic; name it for one of these",
-        ),
         ({"cyclic": {"age": -1.0}}, r"cyclic=.*: a period is above 0"),
         ({"column_weight": {"nobody": 2.0}}, "there is no such column of data"),
         ({"encoding": "nonsense"}, "encoding='nonsense': is no encoding"),
