@@ -68,7 +68,9 @@ SUITES = {
             "tests/engines",
             "tests/fuzz",
             "tests/inspection",
+            "tests/papers",
             "tests/selection",
+            "tests/streaming",
         ),
         *(
             "tests/estimators/test_auto_clustering.py",

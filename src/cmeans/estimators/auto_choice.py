@@ -144,7 +144,8 @@ class AutoChoice:
             labels = found[self.order(number, judged_partitions(found, self.near))[0]]
         seed = self.partitions.words.random_state
         parted = parted_along_lines(labels, self.near.x, self.near.weights, seed, self.most)
-        return None if parted.max() == labels.max() else along_lines(choice, parted)
+        coarser = int(labels.max()) + 1
+        return along_lines(parted, coarser) if parted.max() >= coarser else None
 
     def _by_communities(self) -> NumberChoice | None:
         """Return the number of communities where no boundary between them is doubtful, as those of

@@ -52,9 +52,10 @@ def by_communities(number: int, labels: IntArray) -> NumberChoice:
     return NumberChoice(number, False, reason, None, None, labels, by_communities=True)
 
 
-def along_lines(choice: NumberChoice, labels: IntArray) -> NumberChoice:
-    """Return a choice whose clusters are parted along lines through valleys inside them."""
-    number, coarser = int(labels.max()) + 1, 1 if choice.none else choice.number
+def along_lines(labels: IntArray, coarser: int) -> NumberChoice:
+    """Return the choice of clusters that so many were parted into, along lines through valleys
+    inside them."""
+    number = int(labels.max()) + 1
     reason = (
         f"{number} clusters: {coarser} by nearest rows, inside {'which' if coarser > 1 else 'it'} "
         "lines lead through valleys that are less than half as dense as what is beside them."

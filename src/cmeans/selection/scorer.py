@@ -48,7 +48,7 @@ def silhouette_scorer(estimator: Any, X: Any, y: Any = None) -> float:
     >>> from sklearn.datasets import make_blobs
     >>> from sklearn.model_selection import GridSearchCV
     >>> from cmeans import KernelKMeans, silhouette_scorer
-    >>> X, _ = make_blobs(200, centers=4, random_state=3)
+    >>> X, _ = make_blobs(120, centers=4, random_state=3)
     >>> numbers = {"n_clusters": [3, 4, 5]}
     >>> model = KernelKMeans(kernel="linear", random_state=0)
     >>> search = GridSearchCV(model, numbers, scoring=silhouette_scorer, cv=2)
