@@ -42,9 +42,16 @@ def run_pytest(session: nox.Session, *words: str, **environment: str) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the README's test command: all suites but what takes minutes."""
+    """Run the README's test command: the suites core and ring."""
     install(session, "all", "test")
     run_pytest(session)
+
+
+@nox.session
+def products(session: nox.Session) -> None:
+    """Run large products of choices, the suite matrix."""
+    install(session, "all", "test")
+    run_pytest(session, "-m", "matrix")
 
 
 @nox.session
@@ -94,7 +101,7 @@ def matrix(session: nox.Session) -> None:
     release."""
     install(session, "all", "test")
     for variables in processors():
-        run_pytest(session, "-q", **variables)
+        run_pytest(session, "-q", "tests", "src", **variables)
 
 
 @nox.session

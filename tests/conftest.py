@@ -57,6 +57,9 @@ settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "cmeans"))
 
 
+# What `python -m pytest` runs, and what it runs where files or folders are named.
+OF_ALL_FILES, OF_NAMED_FILES = "not minutes and not matrix", "not minutes"
+
 # The suite of each folder, file or function of tests that is not of the core: what takes long, and
 # what a change seldom reaches. The longest name that fits counts.
 SUITES = {
@@ -103,6 +106,7 @@ SUITES = {
     ),
     "matrix": (
         *(
+            "tests/cli/test_option_pairs.py",
             "tests/data/files/test_same_rows.py",
             "tests/estimators/test_changed_rows.py",
             "tests/estimators/test_embedding.py",
@@ -338,8 +342,16 @@ def _marks_within(file: str) -> set[str]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    if config.option.markexpr == OF_NAMED_FILES and not (named or _is_worker(config)):
+        config.option.markexpr = OF_ALL_FILES
     config.pluginmanager.register(Sparing())
     gc.disable()  # while tests are made, which stay
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    """True in a process that another one has told what to run."""
+    return hasattr(config, "workerinput")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -370,7 +382,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
     if not calls or test.get_closest_marker("minutes") or any("[" in one for one in config.args):
         return
     left = {id(call) for call in left_out(test.nodeid, calls)}
-    if config.option.markexpr == "not minutes" or _one_suite(config) in ("core", "ring", "matrix"):
+    asked = config.option.markexpr
+    if asked in (OF_ALL_FILES, OF_NAMED_FILES) or _one_suite(config) in ("core", "ring", "matrix"):
         metafunc._calls = [call for call in metafunc._calls if id(call) not in left]
     for call in metafunc._calls:
         if id(call) in left:

@@ -115,6 +115,7 @@ def test_each_test_is_of_one_suite(request: pytest.FixtureRequest) -> None:
         ("core or ring", "tests/test_docs.py", True),
         ("not ring", "tests/rules/test_table.py", True),
         ("not minutes", "tests/test_docs.py", True),
+        ("not minutes and not matrix", "tests/test_docs.py", True),
         ("", "tests/test_docs.py", True),
     ],
 )
