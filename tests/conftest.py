@@ -343,15 +343,10 @@ def _marks_within(file: str) -> set[str]:
 
 def pytest_configure(config: pytest.Config) -> None:
     named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
-    if config.option.markexpr == OF_NAMED_FILES and not (named or _is_worker(config)):
+    if config.option.markexpr == OF_NAMED_FILES and not named:
         config.option.markexpr = OF_ALL_FILES
     config.pluginmanager.register(Sparing())
     gc.disable()  # while tests are made, which stay
-
-
-def _is_worker(config: pytest.Config) -> bool:
-    """True in a process that another one has told what to run."""
-    return hasattr(config, "workerinput")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
