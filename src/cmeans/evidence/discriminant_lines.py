@@ -64,9 +64,9 @@ def half_along_a_line(x: Float64, weights: Float64, seed: int) -> Mask | None:
         return None
     x = (x[:, columns] - x[:, columns].mean(axis=0)) / x[:, columns].std(axis=0)
     rng, found = np.random.RandomState(seed), 0
-    for tried in range(TRIES):
-        if found + TRIES - tried < NEEDED:
-            return None
+    for left in range(TRIES, 0, -1):
+        if found == NEEDED or found + left < NEEDED:
+            break
         found += _is_found(x, weights, rng.permutation(len(x)) % 2 == 0)
     if found < NEEDED or (line := _best_line(x, weights)) is None:
         return None
@@ -121,10 +121,11 @@ def _best_line(x: Float64, weights: Float64) -> Line | None:
     halves are heavy enough."""
     mean = weights @ x / weights.sum()
     x = x - mean
+    squares = (x.T * weights) @ x
     lines = [
         line
-        for start in _starts(x, weights)
-        if (axis := _discriminant(x, weights, start)) is not None
+        for start in _starts(x, weights, squares)
+        if (axis := _discriminant(x, weights, squares, start)) is not None
         and (line := _with_a_valley(x, weights, axis)) is not None
     ]
     if not lines:
@@ -135,10 +136,10 @@ def _best_line(x: Float64, weights: Float64) -> Line | None:
     return Line(best.axis, (left + shift, middle + shift, right + shift), best.width, best.contrast)
 
 
-def _starts(x: Float64, weights: Float64) -> Iterator[Mask]:
-    """Yield halves of rows (n, d) about 0: along each principal axis the sides of the mean, those
-    that two means end in, and either tail."""
-    _, axes = np.linalg.eigh((x.T * weights) @ x)
+def _starts(x: Float64, weights: Float64, squares: Float64) -> Iterator[Mask]:
+    """Yield halves of rows (n, d) about 0, of which `squares` (d, d) are the products: along each
+    principal axis the sides of the mean, those that two means end in, and either tail."""
+    _, axes = np.linalg.eigh(squares)
     for axis in axes.T[::-1][:AXES]:
         along = x @ axis
         yield along > 0
@@ -159,12 +160,13 @@ def _of_two_means(x: Float64, weights: Float64, half: Mask) -> Mask:
     return half
 
 
-def _discriminant(x: Float64, weights: Float64, half: Mask) -> tuple[Float64, Mask] | None:
+def _discriminant(
+    x: Float64, weights: Float64, squares: Float64, half: Mask
+) -> tuple[Float64, Mask] | None:
     """Return the axis (d,) along which halves of rows about 0 are farthest apart for their spread,
     of deviation 1 within them, and the halves, once rows are in the half of the nearer mean on it;
     None where one becomes light."""
     (n, d), whole = x.shape, float(weights.sum())
-    squares = (x.T * weights) @ x
     ridge = (RIDGE + 0.5 * min(1.0, d / n)) / d
     for _ in range(SWEEPS):
         mass = float(weights[half].sum())
